@@ -1,0 +1,1 @@
+"""What a broker means. Deterministic: no input or output, no clock, no threads."""

@@ -1,0 +1,1 @@
+"""Kafka messages: the class is the schema."""

@@ -1,0 +1,1 @@
+"""Kafka record batches: header, checksum, compression, control records, and the compiled kernel."""

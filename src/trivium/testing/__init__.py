@@ -1,0 +1,1 @@
+"""Shipped for tests, ours and our users': a fake disk that crashes on demand."""

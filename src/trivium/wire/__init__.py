@@ -1,0 +1,1 @@
+"""Bytes without meaning: bounds-checked reading, building, varints, framing, and every limit."""

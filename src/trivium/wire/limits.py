@@ -1,0 +1,19 @@
+"""Every limit on bytes from outside, in one place, each with its unit and where it comes from."""
+
+FRAME_BYTES_MAX = 104_857_600
+"""A Kafka request frame: ``socket.request.max.bytes`` of Kafka, 100 MiB."""
+
+FRAME_BYTES_MAX_BEFORE_LOGIN = 65_536
+"""A frame of a peer that has not said who it is (promise S3)."""
+
+RUSTLOG_FRAME_BYTES_MAX = 10_485_760
+"""A RustLog frame, by its own document (mission 004.2)."""
+
+DECOMPRESSED_BYTES_MAX = 104_857_600
+"""One batch after decompression. A batch that was accepted compressed may not unfold further (S4)."""
+
+BATCH_BYTES_MAX = 104_857_600
+"""One record batch on disk: a length field above it is damage, not data."""
+
+RECORD_HEADERS_MAX = 100_000
+"""Headers of one record: each costs at least two bytes on the wire and an object in memory."""
