@@ -1,0 +1,188 @@
+"""The only module that touches the operating system, behind a port that a fake disk also implements.
+
+The port is what a log needs and no more: flat files read and written at positions, names that are
+created, renamed and removed, and the two syncs that make either durable. Rules that every
+implementation keeps, and every caller relies on:
+
+- ``write`` takes all bytes or raises; after an error an unknown prefix may be in the file.
+- ``sync`` makes the file's content and size durable; ``sync_directory`` makes the names in a
+  directory durable (creates, renames, removes). Nothing else is durable, ever.
+- A ``sync`` that failed is final: the kernel may have dropped the pages, a second one proves nothing.
+- Errors are ``OSError``; nobody below catches them.
+
+Paths are ``str``: a log directory holds thousands of names and this is on the way of each.
+"""
+
+import errno
+import fcntl
+import os
+from collections.abc import Buffer, Sequence
+from typing import Protocol
+
+
+class File(Protocol):
+    """One open file. Positions are explicit; there is no cursor to share."""
+
+    path: str
+
+    def size(self) -> int: ...
+
+    def read(self, size_bytes: int, position: int) -> bytes:
+        """Up to that many bytes: fewer only where the file ends."""
+
+    def write(self, data: Buffer, position: int) -> None: ...
+
+    def truncate(self, size_bytes: int) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Lock(Protocol):
+    """A directory held by this process."""
+
+    def release(self) -> None: ...
+
+
+class Files(Protocol):
+    """What the log asks of an operating system."""
+
+    def open(self, path: str, *, create: bool = False) -> File:
+        """Open for reading and writing. ``create``: make it if it is not there; otherwise it must be."""
+
+    def exists(self, path: str) -> bool: ...
+
+    def size(self, path: str) -> int: ...
+
+    def list(self, path: str) -> Sequence[str]:
+        """The names in a directory, sorted."""
+
+    def is_directory(self, path: str) -> bool: ...
+
+    def make_directory(self, path: str) -> None:
+        """Make one directory; it is no error if it is there."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Replace ``new`` by ``old`` in one step."""
+
+    def remove(self, path: str) -> None: ...
+
+    def remove_directory(self, path: str) -> None: ...
+
+    def sync_directory(self, path: str) -> None: ...
+
+    def lock(self, path: str) -> Lock | None:
+        """Hold the lock file for this process until released or dead; None if another holds it."""
+
+
+class RealFile:
+    """A file descriptor."""
+
+    __slots__ = ("_fd", "path")
+
+    def __init__(self, path: str, fd: int) -> None:
+        self.path = path
+        self._fd = fd
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
+
+    def read(self, size_bytes: int, position: int) -> bytes:
+        data = os.pread(self._fd, size_bytes, position)
+        if len(data) == size_bytes or not data:
+            return data
+        return self._read_on(data, size_bytes, position)
+
+    def _read_on(self, data: bytes, size_bytes: int, position: int) -> bytes:
+        # A single read gives at most 2 GiB, and a signal may cut it short; neither is the file's end.
+        parts, got = [data], len(data)
+        while got < size_bytes and (data := os.pread(self._fd, size_bytes - got, position + got)):
+            parts.append(data)
+            got += len(data)
+        return b"".join(parts)
+
+    def write(self, data: Buffer, position: int) -> None:
+        written = os.pwrite(self._fd, data, position)
+        view = memoryview(data).cast("B")
+        while written < len(view):
+            # A short write is how a nearly full disk begins; the next one says why.
+            more = os.pwrite(self._fd, view[written:], position + written)
+            if more == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
+            written += more
+
+    def truncate(self, size_bytes: int) -> None:
+        os.ftruncate(self._fd, size_bytes)
+
+    def sync(self) -> None:
+        os.fdatasync(self._fd)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class RealLock:
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def release(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class RealFiles:
+    """The operating system itself."""
+
+    def open(self, path: str, *, create: bool = False) -> RealFile:
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        return RealFile(path, os.open(path, flags, 0o644))
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def size(self, path: str) -> int:
+        return os.stat(path).st_size
+
+    def list(self, path: str) -> Sequence[str]:
+        return sorted(os.listdir(path))
+
+    def is_directory(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def make_directory(self, path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def rename(self, old: str, new: str) -> None:
+        os.replace(old, new)
+
+    def remove(self, path: str) -> None:
+        os.unlink(path)
+
+    def remove_directory(self, path: str) -> None:
+        os.rmdir(path)
+
+    def sync_directory(self, path: str) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def lock(self, path: str) -> RealLock | None:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            # Kafka locks this file through Java, which uses the same kind of record lock: a running
+            # Kafka broker on the directory keeps us out, and the other way round.
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(fd)
+            if error.errno in (errno.EACCES, errno.EAGAIN):
+                return None
+            raise
+        return RealLock(fd)
