@@ -16,8 +16,10 @@ Paths are ``str``: a log directory holds thousands of names and this is on the w
 import errno
 import fcntl
 import os
-from collections.abc import Buffer, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from trivium.wire.buffer import Buffer
 
 
 class File(Protocol):
@@ -125,14 +127,25 @@ class RealFile:
 
 
 class RealLock:
-    __slots__ = ("_fd",)
+    """A record lock. The operating system keeps other processes out, ``_held`` keeps us out."""
 
-    def __init__(self, fd: int) -> None:
+    __slots__ = ("_fd", "_path")
+
+    _held: ClassVar[set[str]] = set()
+
+    def __init__(self, path: str, fd: int) -> None:
+        self._path = path
         self._fd = fd
+        self._held.add(path)
+
+    @classmethod
+    def is_held(cls, path: str) -> bool:
+        return path in cls._held
 
     def release(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
+            self._held.discard(self._path)
             self._fd = -1
 
 
@@ -175,6 +188,9 @@ class RealFiles:
             os.close(fd)
 
     def lock(self, path: str) -> RealLock | None:
+        path = os.path.realpath(path)
+        if RealLock.is_held(path):
+            return None
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             # Kafka locks this file through Java, which uses the same kind of record lock: a running
@@ -185,4 +201,4 @@ class RealFiles:
             if error.errno in (errno.EACCES, errno.EAGAIN):
                 return None
             raise
-        return RealLock(fd)
+        return RealLock(path, fd)
