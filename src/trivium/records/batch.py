@@ -1,0 +1,197 @@
+"""Record batches of format v2: header, checksum, stamping, building, reading.
+
+A broker checks the header and the checksum, stamps its offset and epoch into the first 16 bytes, which
+the checksum leaves out for that reason, and never looks inside. Whoever does look inside (compaction,
+bridging between protocols, Arrow) goes through ``build_batch``, ``iter_records`` and ``retain``; their
+loops run in the kernel.
+
+::
+
+    offset  size  field
+         0     8  base offset            absolute; the first record's offset delta is relative to it
+         8     4  batch length           bytes that follow this field
+        12     4  partition leader epoch
+        16     1  magic                  2
+        17     4  crc                    CRC-32C of all that follows this field
+        21     2  attributes             bits 0-2 compression, 3 timestamp type (1 = log append time),
+                                         4 transactional, 5 control, 6 delete horizon
+        23     4  last offset delta      survives compaction: the batch keeps its range of offsets
+        27     8  base timestamp         record timestamps are deltas to it; with bit 6 it is the horizon
+        35     8  max timestamp          with bit 3 the timestamp of every record
+        43     8  producer id            -1 when not idempotent
+        51     2  producer epoch
+        53     4  base sequence
+        57     4  records count
+        61     …  records                one compressed block, or plain (layout: kernel)
+
+All integers are big-endian and signed, the crc excepted.
+"""
+
+from collections.abc import Iterator
+from enum import IntEnum
+from struct import Struct
+from typing import NamedTuple
+
+from trivium.records.compression import Compression
+from trivium.records.crc import crc32c
+from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
+from trivium.wire.limits import BATCH_BYTES_MAX
+
+HEADER_BYTES = 61
+LOG_OVERHEAD_BYTES = 12
+"""Base offset and batch length: what the length field does not count."""
+
+MAGIC = 2
+NO_TIMESTAMP = -1
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+NO_SEQUENCE = -1
+NO_LEADER_EPOCH = -1
+
+_HEADER = Struct(">qiibIhiqqqhii")
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
+_INT64 = Struct(">q")
+_UINT32 = Struct(">I")
+
+_LEADER_EPOCH_AT = 12
+_CRC_AT = 17
+_ATTRIBUTES_AT = 21
+_MAX_TIMESTAMP_AT = 35
+
+_COMPRESSION_BITS = 0x07
+_LOG_APPEND_TIME_BIT = 0x08
+_TRANSACTIONAL_BIT = 0x10
+_CONTROL_BIT = 0x20
+_DELETE_HORIZON_BIT = 0x40
+
+_RECORD_BYTES_MIN = 7
+"""The emptiest record: seven varints and bytes of one byte each."""
+
+_OFFSET_MAX = (1 << 63) - 1
+
+
+class TimestampType(IntEnum):
+    """Whose clock a batch's timestamps are."""
+
+    CREATE_TIME = 0
+    LOG_APPEND_TIME = 1
+
+
+class BatchHeader(NamedTuple):
+    """The fixed part of a batch, field for field."""
+
+    base_offset: int
+    batch_length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records_count: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.batch_length + LOG_OVERHEAD_BYTES
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def offset_end(self) -> int:
+        return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def compression(self) -> Compression:
+        """Raises ``DecodeError`` for the codes that nobody has given out."""
+        return Compression.of(self.attributes & _COMPRESSION_BITS)
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        if self.attributes & _LOG_APPEND_TIME_BIT:
+            return TimestampType.LOG_APPEND_TIME
+        return TimestampType.CREATE_TIME
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & _TRANSACTIONAL_BIT)
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & _CONTROL_BIT)
+
+    @property
+    def has_delete_horizon(self) -> bool:
+        return bool(self.attributes & _DELETE_HORIZON_BIT)
+
+
+def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
+    """The header at ``position``: right magic, plausible length, no more. The records may be missing."""
+    if len(buffer) - position < HEADER_BYTES:
+        raise DecodeError(
+            f"a batch header needs {HEADER_BYTES} bytes, {len(buffer) - position} are at {position}"
+        )
+    header = BatchHeader._make(_HEADER.unpack_from(buffer, position))
+    if header.magic != MAGIC:
+        raise DecodeError(f"batch format {MAGIC} was expected at {position}, found {header.magic}")
+    if not HEADER_BYTES <= header.batch_length + LOG_OVERHEAD_BYTES <= BATCH_BYTES_MAX:
+        raise DecodeError(f"no batch has the length {header.batch_length} (at {position})")
+    return header
+
+
+def check_batch(buffer: Buffer, position: int = 0) -> BatchHeader:
+    """The header of the batch at ``position`` after everything that can be proved without looking inside."""
+    header = read_header(buffer, position)
+    end = position + header.batch_length + LOG_OVERHEAD_BYTES
+    if end > len(buffer):
+        raise DecodeError(
+            f"the batch at {position} is {end - position} bytes long, {len(buffer) - position} remain"
+        )
+    if crc32c(buffer, position + _ATTRIBUTES_AT, end) != header.crc:
+        raise DecodeError(f"the checksum of the batch at {position} does not match its bytes")
+    _check_counts(header, position)
+    return header
+
+
+def _check_counts(header: BatchHeader, position: int) -> None:
+    delta, count = header.last_offset_delta, header.records_count
+    # Compaction leaves gaps, so a batch may hold fewer records than its range of offsets, never more.
+    if delta < 0 or not 0 <= count <= delta + 1:
+        raise DecodeError(f"{count} records in {delta + 1} offsets (batch at {position})")
+    if not 0 <= header.base_offset <= _OFFSET_MAX - delta - 1:
+        raise DecodeError(f"no partition reaches from offset {header.base_offset} (batch at {position})")
+    if header.compression is Compression.NONE:
+        records_bytes = header.size_bytes - HEADER_BYTES
+        if count * _RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
+            raise DecodeError(f"{count} records in {records_bytes} bytes (batch at {position})")
+
+
+def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
+    """Position and header of every batch, each checked, one directly after the other up to the last byte."""
+    position, end = 0, len(buffer)
+    while position < end:
+        header = check_batch(buffer, position)
+        yield position, header
+        position += header.size_bytes
+
+
+def stamp(batch: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:
+    """Write the broker's offset and epoch into a batch. The checksum covers neither."""
+    _INT64.pack_into(batch, position, base_offset)
+    _INT32.pack_into(batch, position + _LEADER_EPOCH_AT, leader_epoch)
+
+
+def stamp_append_time(batch: bytearray | memoryview, position: int, timestamp_ms: int) -> None:
+    """Make ``timestamp_ms`` the time of every record (log append time), and the checksum agree."""
+    header = read_header(batch, position)
+    _INT16.pack_into(batch, position + _ATTRIBUTES_AT, header.attributes | _LOG_APPEND_TIME_BIT)
+    _INT64.pack_into(batch, position + _MAX_TIMESTAMP_AT, timestamp_ms)
+    end = position + header.size_bytes
+    _UINT32.pack_into(batch, position + _CRC_AT, crc32c(batch, position + _ATTRIBUTES_AT, end))
