@@ -1,0 +1,91 @@
+"""Length-prefixed frames: bytes in, in any chunking; whole frames out.
+
+    frame   length (4 bytes), then that many bytes
+
+The three protocols differ only in how the length is spelled and how long a frame may be. A ``Framer``
+owns no socket. It looks at a length as soon as its four bytes are there: one that is negative or above
+the ceiling is refused then (promise S3), and what is held is never more than what was received.
+
+The ceiling may be raised between two frames (a peer that logs in may send more), which is why frames
+are handed out one at a time. After a ``DecodeError`` the stream has lost its beat and the framer
+refuses everything that follows.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from trivium.wire.errors import DecodeError
+from trivium.wire.varint import ByteSource
+
+KAFKA_LENGTH: Final = struct.Struct(">i")
+RUSTLOG_LENGTH: Final = struct.Struct(">I")
+IGGY_LENGTH: Final = struct.Struct("<I")
+
+
+class Framer:
+    """Cuts one stream into frames; ``bytes_max`` may be changed and counts for the next length read."""
+
+    __slots__ = ("_broken", "_frame_bytes", "_length", "_received", "bytes_max")
+
+    def __init__(self, length: struct.Struct, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self._length = length
+        self._received = bytearray()
+        self._frame_bytes: int | None = None
+        self._broken: str | None = None
+
+    @property
+    def buffered_bytes(self) -> int:
+        """What was received and not yet handed out, without the length of the frame that has begun."""
+        return len(self._received)
+
+    def feed(self, data: ByteSource) -> None:
+        """More of the stream."""
+        if self._broken is None:
+            self._received += data
+
+    def next_frame(self) -> bytes | None:
+        """The next whole frame without its length, or None until more arrives."""
+        frame_bytes = self._frame_bytes
+        if frame_bytes is None:
+            frame_bytes = self._read_length()
+            if frame_bytes is None:
+                return None
+        received = self._received
+        if len(received) < frame_bytes:
+            self._frame_bytes = frame_bytes
+            return None
+        self._frame_bytes = None
+        if len(received) == frame_bytes:
+            frame = bytes(received)
+            received.clear()
+            return frame
+        with memoryview(received) as view:
+            frame = bytes(view[:frame_bytes])
+        del received[:frame_bytes]
+        return frame
+
+    def frames(self) -> Iterator[bytes]:
+        """All whole frames that are there, each looked for only when it is asked for."""
+        while (frame := self.next_frame()) is not None:
+            yield frame
+
+    def _read_length(self) -> int | None:
+        if self._broken is not None:
+            raise DecodeError(self._broken)
+        received = self._received
+        if len(received) < self._length.size:
+            return None
+        frame_bytes: int = self._length.unpack_from(received)[0]
+        if not 0 <= frame_bytes <= self.bytes_max:
+            self._broken = f"a frame of {frame_bytes} bytes is announced, at most {self.bytes_max} are taken"
+            self._received = bytearray()
+            raise DecodeError(self._broken)
+        del received[: self._length.size]
+        return frame_bytes
+
+
+def frame(length: struct.Struct, *parts: ByteSource) -> bytes:
+    """One frame of these parts, with its length in front."""
+    return b"".join((length.pack(sum(map(len, parts))), *parts))

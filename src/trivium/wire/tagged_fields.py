@@ -1,0 +1,44 @@
+"""Tagged fields (KIP-482): what a newer peer may add without breaking an older one.
+
+    section   count uvarint, then for each field, in ascending order of tags:
+    field     tag uvarint, size uvarint, size bytes
+
+Every struct of a flexible version ends in one such section; an empty one is a single 0 byte. Fields
+that nobody here knows are kept as they came, so that passing a message on loses nothing.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from trivium.wire.builder import Builder
+from trivium.wire.cursor import Cursor
+
+TaggedFields = Mapping[int, bytes]
+
+NO_TAGGED_FIELDS: Final[TaggedFields] = MappingProxyType({})
+"""The empty section, shared by all that have none."""
+
+TAGGED_FIELD_BYTES_MIN: Final = 2
+"""A tag and a size of one byte each, and no data."""
+
+
+def read_tagged_fields(cursor: Cursor) -> TaggedFields:
+    """One section. A tag that comes twice keeps its last data."""
+    count = cursor.uvarint()
+    if not count:
+        return NO_TAGGED_FIELDS
+    cursor.require_elements(count, TAGGED_FIELD_BYTES_MIN)
+    fields = {}
+    for _ in range(count):
+        tag = cursor.uvarint()
+        fields[tag] = cursor.raw(cursor.uvarint())
+    return fields
+
+
+def write_tagged_fields(builder: Builder, fields: TaggedFields) -> Builder:
+    """One section, in ascending order of tags as the protocol asks."""
+    builder.uvarint(len(fields))
+    for tag in sorted(fields):
+        builder.uvarint(tag).uvarint(len(fields[tag])).raw(fields[tag])
+    return builder

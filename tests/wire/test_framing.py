@@ -1,0 +1,106 @@
+"""Framers of the three protocols, fed in every chunking: 001.6, 002.3, 003.1, 004.2, promises S1 and S3."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.wire.errors import DecodeError
+from trivium.wire.framing import IGGY_LENGTH, KAFKA_LENGTH, RUSTLOG_LENGTH, Framer, frame
+from trivium.wire.limits import FRAME_BYTES_MAX, FRAME_BYTES_MAX_BEFORE_LOGIN
+
+LENGTHS = pytest.mark.parametrize(
+    "length", [KAFKA_LENGTH, RUSTLOG_LENGTH, IGGY_LENGTH], ids=["kafka", "rustlog", "iggy"]
+)
+
+
+def test_frame_each_protocol_spells_its_length() -> None:
+    assert frame(KAFKA_LENGTH, b"ab", b"c") == b"\0\0\0\3abc"
+    assert frame(RUSTLOG_LENGTH, b"abc") == b"\0\0\0\3abc"
+    assert frame(IGGY_LENGTH, b"abc") == b"\3\0\0\0abc"
+
+
+@LENGTHS
+def test_framer_fed_byte_by_byte_yields_the_same_frames(length: struct.Struct) -> None:
+    frames = [b"first", b"", b"x" * 300]
+    framer = Framer(length, 1_000)
+    seen: list[bytes] = []
+    for byte in b"".join(frame(length, body) for body in frames):
+        framer.feed(bytes((byte,)))
+        seen += framer.frames()
+    assert seen == frames
+    assert framer.buffered_bytes == 0
+
+
+@LENGTHS
+@given(
+    bodies=st.lists(st.binary(max_size=40), max_size=6),
+    cuts=st.lists(st.integers(1, 60), min_size=1, max_size=30),
+)
+def test_framer_any_chunking_yields_the_same_frames(
+    length: struct.Struct, bodies: list[bytes], cuts: list[int]
+) -> None:
+    stream = b"".join(frame(length, body) for body in bodies)
+    framer = Framer(length, 40)
+    seen: list[bytes] = []
+    step = 0
+    while stream:
+        chunk, stream = stream[: cuts[step % len(cuts)]], stream[cuts[step % len(cuts)] :]
+        step += 1
+        framer.feed(chunk)
+        seen += framer.frames()
+    assert seen == bodies
+
+
+def test_framer_incomplete_frame_waits() -> None:
+    framer = Framer(KAFKA_LENGTH, 100)
+    framer.feed(b"\0\0\0\5abcd")
+    assert framer.next_frame() is None
+    assert framer.buffered_bytes == 4
+    framer.feed(b"e\0\0")
+    assert framer.next_frame() == b"abcde"
+    assert framer.next_frame() is None
+
+
+@pytest.mark.parametrize(
+    ("length", "announced"),
+    [
+        (KAFKA_LENGTH, "80000000"),
+        (KAFKA_LENGTH, "ffffffff"),
+        (KAFKA_LENGTH, "7fffffff"),
+        (KAFKA_LENGTH, "00010001"),
+        (RUSTLOG_LENGTH, "80000000"),
+        (IGGY_LENGTH, "00000080"),
+        (IGGY_LENGTH, "01000100"),
+    ],
+)
+def test_framer_length_outside_the_ceiling_is_refused_after_four_bytes(
+    length: struct.Struct, announced: str
+) -> None:
+    framer = Framer(length, FRAME_BYTES_MAX_BEFORE_LOGIN)
+    framer.feed(bytes.fromhex(announced)[:3])
+    assert framer.next_frame() is None
+    framer.feed(bytes.fromhex(announced)[3:])
+    with pytest.raises(DecodeError, match="announced"):
+        framer.next_frame()
+
+
+def test_framer_after_a_refusal_stays_refused_and_holds_nothing() -> None:
+    framer = Framer(KAFKA_LENGTH, 10)
+    framer.feed(b"\0\0\1\0")
+    with pytest.raises(DecodeError):
+        framer.next_frame()
+    framer.feed(b"\0\0\0\1a")
+    with pytest.raises(DecodeError):
+        framer.next_frame()
+    assert framer.buffered_bytes == 0
+
+
+def test_framer_ceiling_raised_between_two_frames_counts_for_the_second() -> None:
+    framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX_BEFORE_LOGIN)
+    large = bytes(FRAME_BYTES_MAX_BEFORE_LOGIN + 1)
+    framer.feed(frame(KAFKA_LENGTH, b"login") + frame(KAFKA_LENGTH, large))
+    assert framer.next_frame() == b"login"
+    framer.bytes_max = FRAME_BYTES_MAX
+    assert framer.next_frame() == large
