@@ -30,6 +30,6 @@ def uuid_from_text(text: str) -> bytes:
     except (binascii.Error, UnicodeEncodeError) as error:
         raise DecodeError(f"{text!r} is not a UUID in base64") from error
     # The last character holds two spare bits: a text that sets them would have a twin.
-    if uuid_to_text(uuid) != text:
+    if len(uuid) != 16 or uuid_to_text(uuid) != text:
         raise DecodeError(f"{text!r} is not a UUID in base64 as Kafka writes it")
     return uuid
