@@ -1,4 +1,4 @@
-r"""Who a directory belongs to: ``meta.properties`` of a data directory, ``partition.metadata`` in a partition.
+r"""Who a directory belongs to: ``meta.properties`` of all of it, ``partition.metadata`` of one partition.
 
 The first is a Java properties file, the second looks like one but has a stricter form:
 

@@ -1,0 +1,112 @@
+"""Where in a segment an offset lies: sparse, one entry for about every 4 KiB of log.
+
+::
+
+    0   4   offset, relative to the segment's base offset
+    4   4   position in the .log file of a batch that begins at or before that offset
+
+Offsets increase, positions never decrease, and no entry is all zeros: the batch at position 0 needs none.
+A reader starts at the position found and scans forward; there it meets a batch whose base offset is at
+most the entry's, or the index lies and has to be rebuilt: entries have no checksum, batches have.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from operator import le, lt
+from struct import Struct, unpack
+from typing import NamedTuple
+
+from trivium.log.entry_file import EntryFile
+from trivium.log.files import Files
+from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError, EncodeError
+
+_ENTRY = Struct(">ii")
+_OFFSET = Struct(">i")
+_INT32_MAX = 2**31 - 1
+
+
+class OffsetPosition(NamedTuple):
+    """A batch that begins at or before ``offset`` lies at ``position``."""
+
+    offset: int
+    position: int
+
+
+class OffsetIndex:
+    """The ``.index`` of the segment that begins at ``base_offset``."""
+
+    __slots__ = ("_base_offset", "_entries")
+
+    def __init__(self, files: Files, path: str, base_offset: int) -> None:
+        self._base_offset = base_offset
+        self._entries = EntryFile(files, path, _ENTRY.size, self._check_order, padded=True)
+
+    @property
+    def file(self) -> EntryFile:
+        """Flushing, releasing, renaming."""
+        return self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[OffsetPosition]:
+        for relative_offset, position in _ENTRY.iter_unpack(self._entries.image()):
+            yield OffsetPosition(self._base_offset + relative_offset, position)
+
+    def last(self) -> OffsetPosition | None:
+        return self._entry(len(self._entries) - 1) if len(self._entries) else None
+
+    def lookup(self, offset: int) -> OffsetPosition:
+        """The greatest entry at or below ``offset``; the segment's beginning if there is none."""
+        slots = range(len(self._entries))
+        slot = bisect_right(slots, offset - self._base_offset, key=self._relative_offset)
+        return self._entry(slot - 1) if slot else OffsetPosition(self._base_offset, 0)
+
+    def append(self, offset: int, position: int) -> None:
+        last = self.last() or OffsetPosition(self._base_offset - 1, 0)
+        if not (last.offset < offset and last.position <= position):
+            raise ValueError(f"index entry {offset} at {position} does not come after {last}")
+        self._entries.append(self._encoded(offset, position))
+
+    def truncate(self, offset: int) -> None:
+        """Drop the entries at and above ``offset``."""
+        slots = range(len(self._entries))
+        self._entries.truncate(bisect_left(slots, offset - self._base_offset, key=self._relative_offset))
+
+    def rebuild(self, entries: Iterable[tuple[int, int]]) -> None:
+        """Replace the file by these entries of (offset, position), in one step."""
+        image = b"".join(self._encoded(offset, position) for offset, position in entries)
+        self._check_order(image)
+        self._entries.rebuild(image)
+
+    def check(self, segment_bytes: int) -> None:
+        """Raise ``DecodeError`` if this cannot be the index of a segment of that size."""
+        last = self.last()
+        if last is not None and last.position >= segment_bytes:
+            raise DecodeError(
+                f"{self._entries.path} is damaged: it knows a batch at {last.position}, "
+                f"the segment ends at {segment_bytes}"
+            )
+
+    def _relative_offset(self, slot: int) -> int:
+        relative_offset: int = _OFFSET.unpack_from(self._entries.image(), slot * _ENTRY.size)[0]
+        return relative_offset
+
+    def _entry(self, slot: int) -> OffsetPosition:
+        relative_offset, position = _ENTRY.unpack_from(self._entries.image(), slot * _ENTRY.size)
+        return OffsetPosition(self._base_offset + relative_offset, position)
+
+    def _encoded(self, offset: int, position: int) -> bytes:
+        relative_offset = offset - self._base_offset
+        if not (0 <= relative_offset <= _INT32_MAX and 0 < position <= _INT32_MAX):
+            raise EncodeError(f"offset {offset} at position {position} has no place in {self._entries.path}")
+        return _ENTRY.pack(relative_offset, position)
+
+    def _check_order(self, image: Buffer) -> None:
+        numbers = unpack(f">{len(image) // 4}i", image)
+        offsets, positions = numbers[::2], numbers[1::2]
+        if not all(map(lt, offsets, offsets[1:])) or not all(map(le, positions, positions[1:])):
+            raise DecodeError(f"{self._entries.path} is damaged: its entries are out of order")
+        if numbers and (offsets[0] < 0 or positions[0] <= 0):
+            raise DecodeError(f"{self._entries.path} is damaged: its first entry is out of range")

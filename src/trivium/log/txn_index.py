@@ -1,0 +1,135 @@
+"""The transactions that were aborted in a segment, for readers who must not see their records.
+
+::
+
+    0    2   version, 0
+    2    8   producer id
+    10   8   first offset of the transaction
+    18   8   last offset: that of its abort marker, which lies in this segment
+    26   8   last stable offset when the marker was written
+
+Ordered by last offset. The records of a transaction may lie in earlier segments than its marker: whoever
+reads a range of offsets asks this segment's index and those after it, until one says ``complete``.
+
+A lost entry would show aborted records to readers of committed ones, so this index must be synced before
+the recovery point passes its markers; behind that point recovery does not read the log again.
+"""
+
+from collections.abc import Iterable, Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from trivium.log.entry_file import EntryFile
+from trivium.log.files import Files
+from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
+
+_VERSION = 0
+_ENTRY = Struct(">hqqqq")
+
+
+class AbortedTransaction(NamedTuple):
+    """A transaction whose records between its first and last offset count for nothing."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+class Overlap(NamedTuple):
+    """What one segment knows; ``complete``: no later segment can add to it."""
+
+    transactions: list[AbortedTransaction]
+    complete: bool
+
+
+class TxnIndex:
+    """The ``.txnindex`` of the segment that begins at ``base_offset``. No file until there is an entry."""
+
+    __slots__ = ("_base_offset", "_entries")
+
+    def __init__(self, files: Files, path: str, base_offset: int) -> None:
+        self._base_offset = base_offset
+        self._entries = EntryFile(files, path, _ENTRY.size, self._check, padded=False)
+
+    @property
+    def file(self) -> EntryFile:
+        """Flushing, releasing, renaming."""
+        return self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[AbortedTransaction]:
+        return (AbortedTransaction(*entry[1:]) for entry in _ENTRY.iter_unpack(self._entries.image()))
+
+    def append(self, transaction: AbortedTransaction) -> None:
+        fault = self._fault(self._last_offset(), _VERSION, *transaction)
+        if fault is not None:
+            raise ValueError(f"{transaction} cannot be appended: {fault}")
+        self._entries.append(_ENTRY.pack(_VERSION, *transaction))
+
+    def overlapping(self, offset_start: int, offset_end: int) -> Overlap:
+        """The transactions with records or marker in ``[offset_start, offset_end)``."""
+        found = []
+        for transaction in self:
+            if transaction.last_offset >= offset_start and transaction.first_offset < offset_end:
+                found.append(transaction)
+            # Whatever was undecided when this marker was written begins at or above that offset.
+            if transaction.last_stable_offset >= offset_end:
+                return Overlap(found, complete=True)
+        return Overlap(found, complete=False)
+
+    def truncate(self, offset: int) -> None:
+        """Drop the transactions whose marker lies at or above ``offset``."""
+        self._entries.truncate(sum(1 for transaction in self if transaction.last_offset < offset))
+
+    def flush(self, *, sync: bool = False) -> None:
+        if len(self._entries) or self._entries.exists():
+            self._entries.flush(sync=sync)
+
+    def rebuild(self, transactions: Iterable[AbortedTransaction]) -> None:
+        """Replace the file by these transactions, in one step."""
+        image = b"".join(_ENTRY.pack(_VERSION, *transaction) for transaction in transactions)
+        self._check(image)
+        if image or self._entries.exists():
+            self._entries.rebuild(image)
+
+    def check(self, offset_end: int) -> None:
+        """Raise ``DecodeError`` if this cannot be the index of a segment that ends before that offset."""
+        if self._last_offset() >= offset_end:
+            raise DecodeError(
+                f"{self._entries.path} is damaged: it knows a marker at {self._last_offset()}, "
+                f"the segment ends before {offset_end}"
+            )
+
+    def _last_offset(self) -> int:
+        image = self._entries.image()
+        if not image:
+            return self._base_offset - 1
+        last_offset: int = _ENTRY.unpack_from(image, len(image) - _ENTRY.size)[3]
+        return last_offset
+
+    def _check(self, image: Buffer) -> None:
+        previous = self._base_offset - 1
+        for number, entry in enumerate(_ENTRY.iter_unpack(image)):
+            fault = self._fault(previous, *entry)
+            if fault is not None:
+                raise DecodeError(f"{self._entries.path} is damaged: entry {number}: {fault}")
+            previous = entry[3]
+
+    @staticmethod
+    def _fault(
+        previous: int, version: int, producer_id: int, first: int, last: int, last_stable: int
+    ) -> str | None:
+        if version != _VERSION:
+            return f"version {version} is unknown"
+        if producer_id < 0:
+            return f"no producer has the id {producer_id}"
+        if last <= previous:
+            return f"its marker at {last} does not come after {previous}"
+        # At least one record and the marker; and the marker decides nothing beyond itself.
+        if not (0 <= first < last and 0 <= last_stable <= last + 1):
+            return f"offsets {first}, {last} and {last_stable} do not fit together"
+        return None
