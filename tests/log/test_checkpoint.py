@@ -43,9 +43,9 @@ def test_offsets_of_kafka_encode_byte_for_byte(name: str) -> None:
 
 
 def test_epochs_of_kafka_read_and_encode_byte_for_byte() -> None:
-    epochs = checkpoint.decode_epochs(golden("leader-epoch-checkpoint"), "e")
+    epochs = checkpoint.decode_epochs(golden("trimmed-0/leader-epoch-checkpoint"), "e")
     assert epochs == [EpochStart(0, 30), EpochStart(2, 50)]
-    assert checkpoint.encode_epochs(epochs) == golden("leader-epoch-checkpoint")
+    assert checkpoint.encode_epochs(epochs) == golden("trimmed-0/leader-epoch-checkpoint")
 
 
 def test_offsets_written_to_a_file_read_back(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from trivium.log.files import RealFiles
 from trivium.log.offset_index import OffsetIndex, OffsetPosition
 from trivium.wire.errors import DecodeError, EncodeError
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files" / "00000000000000001000.index"
+GOLDEN = (
+    Path(__file__).parents[1] / "golden" / "kafka-files" / "big-segments-0" / "00000000000000001000.index"
+)
 KAFKA_SAYS = [OffsetPosition(1199 + 100 * n, 98_033 * (n + 1)) for n in range(9)]
 
 steps = st.lists(st.tuples(st.integers(1, 1000), st.integers(0, 5000)), max_size=30)
@@ -118,6 +120,16 @@ def test_truncate_of_unflushed_entries_leaves_flushed_ones(path: Path) -> None:
     index.truncate(KAFKA_SAYS[3].offset)
     index.file.flush()
     assert list(opened(path)) == KAFKA_SAYS[:3]
+
+
+def test_reset_of_a_damaged_file_forgets_it_and_the_next_flush_replaces_it(path: Path) -> None:
+    index = opened(path, b"damaged" * 10)
+    index.file.reset()
+    index.file.release()
+    assert len(index) == 0
+    index.append(*KAFKA_SAYS[0])
+    index.file.flush()
+    assert path.read_bytes() == GOLDEN.read_bytes()[:8]
 
 
 def test_rebuild_replaces_a_damaged_file(path: Path) -> None:

@@ -15,7 +15,7 @@ from trivium.wire.errors import DecodeError
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files"
 META = (GOLDEN / "meta.properties").read_bytes()
-PARTITION = (GOLDEN / "partition.metadata").read_bytes()
+PARTITION = (GOLDEN / "txn-0" / "partition.metadata").read_bytes()
 
 # A Java string is UTF-16 and may hold half a pair; ours may not.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

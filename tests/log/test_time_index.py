@@ -11,7 +11,9 @@ from trivium.log.files import RealFiles
 from trivium.log.time_index import TimeIndex, TimestampOffset
 from trivium.wire.errors import DecodeError, EncodeError
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files" / "00000000000000001000.timeindex"
+GOLDEN = (
+    Path(__file__).parents[1] / "golden" / "kafka-files" / "big-segments-0" / "00000000000000001000.timeindex"
+)
 KAFKA_SAYS = [TimestampOffset(1_750_000_001_199 + 100 * n, 1199 + 100 * n) for n in range(9)]
 
 steps = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=30)

@@ -11,7 +11,7 @@ from trivium.log.files import RealFiles
 from trivium.log.txn_index import AbortedTransaction, TxnIndex
 from trivium.wire.errors import DecodeError
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files" / "00000000000000000005.txnindex"
+GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files" / "txn-0" / "00000000000000000005.txnindex"
 KAFKA_SAYS = [
     AbortedTransaction(1, 6, 11, 12),
     AbortedTransaction(1, 18, 23, 24),
@@ -43,13 +43,13 @@ def test_index_of_kafka_appended_again_is_byte_for_byte_the_same(path: Path) -> 
     index = opened(path)
     for transaction in KAFKA_SAYS:
         index.append(transaction)
-    index.flush(sync=True)
+    index.file.flush(sync=True)
     assert path.read_bytes() == GOLDEN.read_bytes()
 
 
 def test_flush_without_transactions_makes_no_file(path: Path) -> None:
     index = opened(path)
-    index.flush()
+    index.file.flush()
     index.rebuild([])
     assert not path.exists()
 

@@ -18,10 +18,20 @@ class EntryFile:
     """Entries of ``entry_bytes`` each. ``check`` sees all of them when they come from the disk.
 
     ``padded``: zeros at the end are space that Kafka had preallocated and was killed before it cut it off.
-    No entry of such an index may be all zeros.
+    No entry of such an index may be all zeros. ``optional``: there is no file until there is an entry.
     """
 
-    __slots__ = ("_check", "_entry_bytes", "_files", "_image", "_padded", "_written_bytes", "path")
+    __slots__ = (
+        "_changed",
+        "_check",
+        "_entry_bytes",
+        "_files",
+        "_image",
+        "_optional",
+        "_padded",
+        "_written_bytes",
+        "path",
+    )
 
     def __init__(
         self,
@@ -31,14 +41,17 @@ class EntryFile:
         check: Callable[[Buffer], None],
         *,
         padded: bool,
+        optional: bool,
     ) -> None:
         self.path = path
         self._files = files
         self._entry_bytes = entry_bytes
         self._check = check
         self._padded = padded
+        self._optional = optional
         self._image: bytearray | None = None
         self._written_bytes = 0
+        self._changed = False
 
     def __len__(self) -> int:
         return len(self.image()) // self._entry_bytes
@@ -57,6 +70,7 @@ class EntryFile:
 
     def append(self, entry: bytes) -> None:
         self.image().extend(entry)
+        self._changed = True
 
     def truncate(self, count: int) -> None:
         """Keep the first ``count`` entries, on disk too."""
@@ -73,6 +87,8 @@ class EntryFile:
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; make the file if there is none yet. Durable only with ``sync``."""
         image = self.image()
+        if self._optional and not image and not self.exists():
+            return
         file = self._files.open(self.path, create=True)
         try:
             # Padding, or what a write that failed has left.
@@ -82,6 +98,7 @@ class EntryFile:
                 with memoryview(image) as view:
                     file.write(view[self._written_bytes :], self._written_bytes)
                 self._written_bytes = len(image)
+            self._changed = False
             if sync:
                 file.sync()
         finally:
@@ -89,16 +106,17 @@ class EntryFile:
 
     def rebuild(self, image: Buffer) -> None:
         """Replace all entries in one step, durably; the way out when the file is damaged."""
-        whole_file.replace(self._files, self.path, image)
-        self._image, self._written_bytes = bytearray(image), len(image)
+        if image or not self._optional or self.exists():
+            whole_file.replace(self._files, self.path, image)
+        self._image, self._written_bytes, self._changed = bytearray(image), len(image), False
 
     def reset(self) -> None:
-        """Forget all entries; the next flush writes the file anew."""
-        self._image, self._written_bytes = bytearray(), 0
+        """Forget every entry, without reading them; those on disk go with the next ``flush``."""
+        self._image, self._written_bytes, self._changed = bytearray(), 0, True
 
     def release(self) -> None:
-        """Give the memory back, unless it holds entries that are nowhere else."""
-        if self._image is not None and len(self._image) == self._written_bytes:
+        """Give the memory back, unless it says something that the file does not."""
+        if not self._changed:
             self._image = None
 
     def moved(self, path: str) -> None:

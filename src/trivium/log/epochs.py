@@ -88,7 +88,7 @@ class LeaderEpochs:
             self._replace([EpochStart(epoch, log_start_offset), *later])
 
     def rebuild(self, batches: Iterable[tuple[int, int]]) -> None:
-        """Forget all, then assign the (epoch, base offset) of each batch; one without an epoch says nothing."""
+        """Forget all, then assign the (epoch, base offset) of each batch; those without one say nothing."""
         self._replace([])
         for epoch, base_offset in batches:
             if epoch >= 0:

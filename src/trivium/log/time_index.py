@@ -44,7 +44,7 @@ class TimeIndex:
 
     def __init__(self, files: Files, path: str, base_offset: int) -> None:
         self._base_offset = base_offset
-        self._entries = EntryFile(files, path, _ENTRY.size, self._check_order, padded=True)
+        self._entries = EntryFile(files, path, _ENTRY.size, self._check_order, padded=True, optional=False)
 
     @property
     def file(self) -> EntryFile:

@@ -45,13 +45,13 @@ class Overlap(NamedTuple):
 
 
 class TxnIndex:
-    """The ``.txnindex`` of the segment that begins at ``base_offset``. No file until there is an entry."""
+    """The ``.txnindex`` of the segment that begins at ``base_offset``."""
 
     __slots__ = ("_base_offset", "_entries")
 
     def __init__(self, files: Files, path: str, base_offset: int) -> None:
         self._base_offset = base_offset
-        self._entries = EntryFile(files, path, _ENTRY.size, self._check, padded=False)
+        self._entries = EntryFile(files, path, _ENTRY.size, self._check, padded=False, optional=True)
 
     @property
     def file(self) -> EntryFile:
@@ -85,16 +85,11 @@ class TxnIndex:
         """Drop the transactions whose marker lies at or above ``offset``."""
         self._entries.truncate(sum(1 for transaction in self if transaction.last_offset < offset))
 
-    def flush(self, *, sync: bool = False) -> None:
-        if len(self._entries) or self._entries.exists():
-            self._entries.flush(sync=sync)
-
     def rebuild(self, transactions: Iterable[AbortedTransaction]) -> None:
         """Replace the file by these transactions, in one step."""
         image = b"".join(_ENTRY.pack(_VERSION, *transaction) for transaction in transactions)
         self._check(image)
-        if image or self._entries.exists():
-            self._entries.rebuild(image)
+        self._entries.rebuild(image)
 
     def check(self, offset_end: int) -> None:
         """Raise ``DecodeError`` if this cannot be the index of a segment that ends before that offset."""
