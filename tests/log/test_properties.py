@@ -64,7 +64,7 @@ def test_partition_metadata_written_to_a_file_reads_back(tmp_path: Path) -> None
         (b"version=1\ncluster.id=c\nnode.id=-1\n", "m has no usable node.id"),
         (b"version=1\ncluster.id=c\nnode.id=2147483648\n", "m has no usable node.id"),
         (b"version=1\nnode.id=1\n", "m has no cluster.id"),
-        (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=short\n", "m is damaged: 'short' is not an id"),
+        (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=short\n", "m is damaged: a UUID is 22 char"),
     ],
 )
 def test_meta_that_cannot_be_used_is_refused_in_one_sentence(data: bytes, sentence: str) -> None:

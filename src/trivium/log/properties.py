@@ -15,8 +15,6 @@ before anything else is dropped; of two values for a key the last wins. A ``UUID
 characters of URL-safe Base64.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,14 +23,15 @@ from uuid import UUID
 from trivium.log import whole_file
 from trivium.log.files import Files
 from trivium.wire.errors import DecodeError
+from trivium.wire.uuid_text import uuid_from_text, uuid_to_text
 
 _META_VERSION = "1"
 _PARTITION_METADATA = re.compile(rb"version: ([0-9]{1,10})\ntopic_id: ([A-Za-z0-9_-]{22})")
 _INT32 = re.compile(r"0|[1-9][0-9]{0,9}")
 _INT32_MAX = 2**31 - 1
-_UUID_CHARACTERS = 22
 
 _WHITE_SPACE = " \t\f"
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|(.?))", re.DOTALL)
 _UNESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = {character: f"\\{letter}" for letter, character in _UNESCAPED.items()} | {
     character: f"\\{character}" for character in "\\=:#!"
@@ -77,14 +76,14 @@ def decode_meta(data: bytes, path: str) -> MetaProperties:
         raise DecodeError(f"{path} has no cluster.id")
     directory_id = values.get("directory.id")
     return MetaProperties(
-        int(node_id), cluster_id, None if directory_id is None else uuid_from_text(directory_id, path)
+        int(node_id), cluster_id, None if directory_id is None else _uuid(directory_id, path)
     )
 
 
 def encode_meta(meta: MetaProperties) -> bytes:
     values = {"node.id": str(meta.node_id)}
     if meta.directory_id is not None:
-        values["directory.id"] = uuid_text(meta.directory_id)
+        values["directory.id"] = uuid_to_text(meta.directory_id.bytes)
     return encode_properties(values | {"version": _META_VERSION, "cluster.id": meta.cluster_id})
 
 
@@ -102,29 +101,14 @@ def decode_partition_metadata(data: bytes, path: str) -> PartitionMetadata:
         raise DecodeError(f"{path} is damaged: it must be a version and a topic_id, each on its line")
     if match[1] != b"0":
         raise DecodeError(f"{path} has version {match[1].decode()}: only version 0 is known")
-    topic_id = uuid_from_text(match[2].decode(), path)
+    topic_id = _uuid(match[2].decode(), path)
     if topic_id.int == 0:
         raise DecodeError(f"{path} is damaged: no topic has the id of zeros")
     return PartitionMetadata(topic_id)
 
 
 def encode_partition_metadata(metadata: PartitionMetadata) -> bytes:
-    return f"version: 0\ntopic_id: {uuid_text(metadata.topic_id)}".encode("ascii")
-
-
-def uuid_text(uuid: UUID) -> str:
-    return base64.urlsafe_b64encode(uuid.bytes).decode("ascii")[:_UUID_CHARACTERS]
-
-
-def uuid_from_text(text: str, path: str) -> UUID:
-    try:
-        uuid = UUID(bytes=base64.b64decode(f"{text}==", altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError):
-        raise DecodeError(f"{path} is damaged: {text!a} is not an id") from None
-    # The last character has four bits to spare; with one of them set it would be a second spelling.
-    if uuid_text(uuid) != text:
-        raise DecodeError(f"{path} is damaged: {text!a} is not an id")
-    return uuid
+    return f"version: 0\ntopic_id: {uuid_to_text(metadata.topic_id.bytes)}".encode("ascii")
 
 
 def decode_properties(data: bytes, path: str) -> dict[str, str]:
@@ -172,7 +156,11 @@ def _split(line: str) -> tuple[str, str]:
     return line[:end], value
 
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|(.?))", re.DOTALL)
+def _uuid(text: str, path: str) -> UUID:
+    try:
+        return UUID(bytes=uuid_from_text(text))
+    except DecodeError as error:
+        raise DecodeError(f"{path} is damaged: {error}") from None
 
 
 def _unescape(text: str, path: str) -> str:
