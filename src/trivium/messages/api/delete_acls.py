@@ -1,0 +1,47 @@
+"""DeleteAcls (key 31): remove access rules.
+
+0   first version
+1   request gains pattern_type_filter; response gains pattern_type (KIP-290)
+2   flexible
+3   same bytes; rules may be about users (KIP-373)
+"""
+
+from trivium.messages.schema import Request, Response, Struct, field
+from trivium.messages.types import Int8, Int16, Int32, String
+
+
+class DeleteAclsFilter(Struct):
+    resource_type_filter: Int8
+    resource_name_filter: String | None
+    pattern_type_filter: Int8 = field("1+", default=3)
+    principal_filter: String | None
+    host_filter: String | None
+    operation: Int8
+    permission_type: Int8
+
+
+class DeleteAclsRequest(Request, key=31, versions="0-3", flexible="2+"):
+    filters: list[DeleteAclsFilter]
+
+
+class DeleteAclsMatchingAcl(Struct):
+    error_code: Int16
+    error_message: String | None
+    resource_type: Int8
+    resource_name: String
+    pattern_type: Int8 = field("1+", default=3)
+    principal: String
+    host: String
+    operation: Int8
+    permission_type: Int8
+
+
+class DeleteAclsFilterResult(Struct):
+    error_code: Int16
+    error_message: String | None
+    matching_acls: list[DeleteAclsMatchingAcl]
+
+
+class DeleteAclsResponse(Response, key=31, versions="0-3", flexible="2+"):
+    throttle_time_ms: Int32
+    filter_results: list[DeleteAclsFilterResult]

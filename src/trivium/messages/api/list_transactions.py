@@ -1,0 +1,29 @@
+"""ListTransactions (key 66): list transactions.
+
+0   first version, flexible
+1   request gains duration_filter (KIP-994, KIP-1152)
+2   request gains transactional_id_pattern (KIP-1152)
+"""
+
+from trivium.messages.schema import Request, Response, Struct, field
+from trivium.messages.types import Int16, Int32, Int64, String
+
+
+class ListTransactionsRequest(Request, key=66, versions="0-2", flexible="0+"):
+    state_filters: list[String]
+    producer_id_filters: list[Int64]
+    duration_filter: Int64 = field("1+", default=-1)
+    transactional_id_pattern: String | None = field("2+", default=None)
+
+
+class TransactionState(Struct):
+    transactional_id: String
+    producer_id: Int64
+    transaction_state: String
+
+
+class ListTransactionsResponse(Response, key=66, versions="0-2", flexible="0+"):
+    throttle_time_ms: Int32
+    error_code: Int16
+    unknown_state_filters: list[String]
+    transaction_states: list[TransactionState]

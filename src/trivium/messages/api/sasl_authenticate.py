@@ -1,0 +1,20 @@
+"""SaslAuthenticate (key 36): one step of a SASL exchange.
+
+0   first version
+1   response gains session_lifetime_ms (KIP-368)
+2   flexible
+"""
+
+from trivium.messages.schema import Request, Response, field
+from trivium.messages.types import Bytes, Int16, Int64, String
+
+
+class SaslAuthenticateRequest(Request, key=36, versions="0-2", flexible="2+"):
+    auth_bytes: Bytes
+
+
+class SaslAuthenticateResponse(Response, key=36, versions="0-2", flexible="2+"):
+    error_code: Int16
+    error_message: String | None
+    auth_bytes: Bytes
+    session_lifetime_ms: Int64 = field("1+", default=0, ignorable=True)

@@ -1,0 +1,17 @@
+"""UnregisterBroker (key 64): remove a broker from the cluster.
+
+0   first version, flexible
+"""
+
+from trivium.messages.schema import Request, Response
+from trivium.messages.types import Int16, Int32, String
+
+
+class UnregisterBrokerRequest(Request, key=64, versions="0", flexible="0+"):
+    broker_id: Int32
+
+
+class UnregisterBrokerResponse(Response, key=64, versions="0", flexible="0+"):
+    throttle_time_ms: Int32
+    error_code: Int16
+    error_message: String | None

@@ -1,0 +1,259 @@
+"""Writes the source of encoders.
+
+An encoder takes a message and an ``add`` function, and adds the parts of the message in wire order; blobs
+are added as they are, so they are copied only when the parts are joined. What the generated code itself
+raises on a wrong value (``struct.error``, ``TypeError`` ...) its caller turns into ``EncodeError``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from trivium.messages.codegen import source as layout
+from trivium.messages.codegen.source import Source
+from trivium.messages.codegen.support import (
+    COUNTED_LAYOUTS_MAX,
+    CountedLayouts,
+    pack_numbers,
+    refuse_uuid,
+    refuse_value,
+    write_tags,
+)
+from trivium.messages.schema import Field, ListOf, Message, StructType
+from trivium.messages.types import FixedSize, Text
+from trivium.wire.cursor import UUID_BYTES
+from trivium.wire.varint import SINGLE_BYTES, ByteSource, encode_uvarint
+
+
+def make_encoder(message: type[Message], version: int) -> Callable[[Any, Callable[[ByteSource], None]], None]:
+    """The encoder of one version of a message."""
+    return _EncoderSource(message, version).compile()
+
+
+class _EncoderSource:
+    def __init__(self, message: type[Message], version: int) -> None:
+        self._message = message
+        self._version = version
+        self._is_flexible = layout.is_flexible(message, version)
+        self._run: list[tuple[str, str]] = []
+        self._source = Source(
+            {
+                "SINGLE_BYTES": SINGLE_BYTES,
+                "encode_uvarint": encode_uvarint,
+                "pack_numbers": pack_numbers,
+                "refuse_uuid": refuse_uuid,
+                "refuse_value": refuse_value,
+                "write_tags": write_tags,
+            }
+        )
+
+    def compile(self) -> Callable[[Any, Callable[[ByteSource], None]], None]:
+        source = self._source
+        with source.function("def encode(message, add):"):
+            self._struct(self._message, "message")
+        return source.compile(f"<{self._message.__name__} v{self._version} encoder>", "encode")
+
+    # Runs: fixed-size values wait until something of variable size follows, and are written by one call.
+
+    def _fixed(self, letter: str, expression: str) -> None:
+        self._run.append((letter, expression))
+
+    def _zero_byte(self) -> None:
+        """A byte 0 that is the same in every message: padding, to ``struct``."""
+        self._run.append(("x", ""))
+
+    def _packed(self, *more: tuple[str, str]) -> str:
+        """An expression for the bytes of the run and of some values behind it."""
+        run = [*self._run, *more]
+        letters = "".join(letter for letter, _ in run)
+        values = ", ".join(expression for letter, expression in run if letter != "x")
+        if not values:
+            return repr(bytes(len(letters)))
+        return f"{self._source.layout(letters, 'pack')}({values})"
+
+    def _flush(self) -> None:
+        if self._run:
+            self._source.line(f"add({self._packed()})")
+            self._run.clear()
+
+    def _flush_with_length(self, letter: str, is_compact: bool) -> None:
+        """The run, and behind it the length or count ``n``: as ``letter``, or as uvarint when compact."""
+        source = self._source
+        if not is_compact:
+            source.line(f"add({self._packed((letter, 'n'))})")
+        elif not self._run:
+            source.line("add(SINGLE_BYTES[n] if n < 128 else encode_uvarint(n))")
+        else:
+            with source.block("if n < 128:"):
+                source.line(f"add({self._packed(('B', 'n'))})")
+            with source.block("else:"):
+                source.line(f"add({self._packed()})")
+                source.line("add(encode_uvarint(n))")
+        self._run.clear()
+
+    # Structs
+
+    def _struct(self, cls: StructType, variable: str) -> None:
+        source = self._source
+        for each in layout.absent_fields(cls, self._version):
+            if not each.rules.ignorable:
+                with source.block(f"if {self._differs(each, f'{variable}.{each.name}')}:"):
+                    source.line(f"raise refuse_value({layout.label(cls, each, self._version)!r})")
+        for each in layout.untagged_fields(cls, self._version):
+            self._field(cls, each, variable)
+        if self._is_flexible:
+            self._tags(cls, variable)
+        self._flush()
+
+    def _differs(self, each: Field, expression: str) -> str:
+        """A condition: the value is not the field's default."""
+        if each.rules.default is None:
+            return f"{expression} is not None"
+        if isinstance(each.type, StructType):
+            parts = [self._differs(inner, f"{expression}.{inner.name}") for inner in each.type.fields]
+            return " or ".join([*parts, f"{expression}.unknown_tags"])
+        if each.rules.default_factory is list and not each.is_ever_nullable:
+            return expression
+        return f"{expression} != {self._source.literal(each.rules.default_value())}"
+
+    def _field(self, cls: StructType, each: Field, variable: str) -> None:
+        self._value(
+            each.type,
+            f"{variable}.{each.name}",
+            is_nullable=self._version in each.nullable,
+            is_compact=self._is_flexible and each.rules.compact,
+            name=repr(layout.label(cls, each, self._version)),
+        )
+
+    def _tags(self, cls: StructType, variable: str) -> None:
+        """The tag section. Nearly always it is empty: one byte 0 at the end of the run before it."""
+        source = self._source
+        known = layout.tagged_fields(cls, self._version)
+        conditions = [self._differs(each, f"{variable}.{each.name}") for each in known]
+        run = list(self._run)
+        with source.block(f"if {' or '.join([f'{variable}.unknown_tags', *conditions])}:"):
+            self._flush()
+            if known:
+                source.line(f"{self._tag_writer(cls, known)}({variable}, add)")
+            else:
+                source.line(f"write_tags({{}}, {variable}.unknown_tags, add)")
+        self._run = run
+        with source.block("else:"):
+            self._zero_byte()
+            self._flush()
+
+    def _tag_writer(self, cls: StructType, known: list[Field]) -> str:
+        """A function of its own for a section that is not empty: it is seldom called."""
+        source = self._source
+        function = source.fresh("add_tags_")
+        with source.function(f"def {function}(message, add_to_message):"):
+            source.line("known = {}")
+            for each in known:
+                with source.block(f"if {self._differs(each, f'message.{each.name}')}:"):
+                    source.line("parts = []")
+                    source.line("add = parts.append")
+                    self._field(cls, each, "message")
+                    self._flush()
+                    source.line(f"known[{each.tag}] = b''.join(parts)")
+            source.line("write_tags(known, message.unknown_tags, add_to_message)")
+        return function
+
+    # Values
+
+    def _value(
+        self, kind: object, expression: str, *, is_nullable: bool, is_compact: bool, name: str
+    ) -> None:
+        if isinstance(kind, FixedSize):
+            self._fixed_size(kind, expression, name)
+        elif isinstance(kind, StructType):
+            self._nested(kind, expression, is_nullable)
+        elif isinstance(kind, ListOf):
+            if isinstance(kind.element, FixedSize):
+                self._numbers(kind.element, expression, is_nullable, name)
+            else:
+                self._elements(kind.element, expression, is_nullable, name)
+        else:
+            self._blob(isinstance(kind, Text), expression, is_nullable, is_compact)
+
+    def _fixed_size(self, kind: FixedSize, expression: str, name: str) -> None:
+        if kind.size_bytes == UUID_BYTES:
+            # struct would pad or cut it without a word.
+            with self._source.block(f"if len({expression}) != {UUID_BYTES}:"):
+                self._source.line(f"raise refuse_uuid({name})")
+        self._fixed(kind.letter, expression)
+
+    def _nested(self, cls: StructType, expression: str, is_nullable: bool) -> None:
+        """A struct in place; one that may be null has a byte in front: -1 for null, else 1."""
+        source = self._source
+        variable = source.fresh("struct")
+        source.line(f"{variable} = {expression}")
+        if not is_nullable:
+            self._struct(cls, variable)
+            return
+        run = list(self._run)
+        with source.block(f"if {variable} is None:"):
+            self._fixed("b", "-1")
+            self._flush()
+        self._run = run
+        with source.block("else:"):
+            self._fixed("b", "1")
+            self._struct(cls, variable)
+
+    def _blob(self, is_text: bool, expression: str, is_nullable: bool, is_compact: bool) -> None:
+        source = self._source
+        data = f"{expression}.encode()" if is_text else expression
+        length = "len(data) + 1" if is_compact else "len(data)"
+        if is_nullable:
+            with source.block(f"if {expression} is None:"):
+                source.line('data = b""')
+                source.line(f"n = {0 if is_compact else -1}")
+            with source.block("else:"):
+                source.line(f"data = {data}")
+                source.line(f"n = {length}")
+        else:
+            source.line(f"data = {data}")
+            source.line(f"n = {length}")
+        self._flush_with_length("h" if is_text else "i", is_compact)
+        source.line("add(data)")
+
+    def _numbers(self, element: FixedSize, expression: str, is_nullable: bool, name: str) -> None:
+        """Numbers go out together with their count and the run before it, in one call when they are few."""
+        source = self._source
+        letter = element.letter
+        count = ("B", "n + 1") if self._is_flexible else ("i", "n")
+        head = [*self._run, count]
+        layouts = source.constant(
+            "layouts", CountedLayouts("".join(each for each, _ in head), letter, "pack")
+        )
+        values = ", ".join(each for letter_of_run, each in head if letter_of_run != "x")
+        null = self._packed(("B", "0") if self._is_flexible else ("i", "-1"))
+        source.line(f"numbers = {expression}")
+        if element.size_bytes == UUID_BYTES:
+            with source.block(f"if any(len(uuid) != {UUID_BYTES} for uuid in numbers or ()):"):
+                source.line(f"raise refuse_uuid({name})")
+        if is_nullable:
+            with source.block("if numbers is None:"):
+                source.line(f"add({null})")
+        with source.block(f"{'elif' if is_nullable else 'if'} (n := len(numbers)) < {COUNTED_LAYOUTS_MAX}:"):
+            source.line(f"add({layouts}[n]({values}, *numbers))")
+        with source.block("else:"):
+            if self._is_flexible:
+                source.line("n += 1")
+            self._flush_with_length("i", self._is_flexible)
+            source.line(f"add(pack_numbers({letter!r}, numbers))")
+
+    def _elements(self, element: object, expression: str, is_nullable: bool, name: str) -> None:
+        source = self._source
+        elements = source.fresh("elements")
+        length = f"len({elements}) + 1" if self._is_flexible else f"len({elements})"
+        if is_nullable:
+            null = "0" if self._is_flexible else "-1"
+            source.line(f"{elements} = {expression}")
+            source.line(f"n = {null} if {elements} is None else {length}")
+        else:
+            source.line(f"{elements} = {expression}")
+            source.line(f"n = {length}")
+        self._flush_with_length("i", self._is_flexible)
+        variable = source.fresh("element")
+        with source.block(f"for {variable} in {elements}{' or ()' if is_nullable else ''}:"):
+            self._value(element, variable, is_nullable=False, is_compact=self._is_flexible, name=name)
+            self._flush()

@@ -1,0 +1,68 @@
+"""What generated code calls at run time: refusals, unknown tagged fields, and layouts of counted numbers."""
+
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+from trivium.wire.builder import Builder
+from trivium.wire.cursor import Cursor
+from trivium.wire.errors import DecodeError, EncodeError
+from trivium.wire.tagged_fields import TaggedFields, read_tagged_fields, write_tagged_fields
+from trivium.wire.varint import ByteSource
+
+COUNTED_LAYOUTS_MAX: Final = 64
+"""Arrays of numbers shorter than this have a layout made once (replicas, partitions); others are rare."""
+
+
+def numbers_format(letter: str, count: int) -> str:
+    return f"{count}{letter}" if len(letter) == 1 else letter * count
+
+
+class CountedLayouts(dict[int, Callable[..., Any]]):
+    """For each count below ``COUNTED_LAYOUTS_MAX``: a method of the layout ``head`` + that many numbers."""
+
+    def __init__(self, head: str, letter: str, method: str) -> None:
+        self._head = head
+        self._letter = letter
+        self._method = method
+
+    def __missing__(self, count: int) -> Callable[..., Any]:
+        layout = struct.Struct(f">{self._head}{numbers_format(self._letter, count)}")
+        method: Callable[..., Any] = getattr(layout, self._method)
+        self[count] = method
+        return method
+
+
+def pack_numbers(letter: str, numbers: list[Any]) -> bytes:
+    return struct.pack(f">{numbers_format(letter, len(numbers))}", *numbers)
+
+
+def unpack_numbers(letter: str, count: int, buf: ByteSource, pos: int) -> tuple[Any, ...]:
+    return struct.unpack_from(f">{numbers_format(letter, count)}", buf, pos)
+
+
+def read_unknown_tags(buf: ByteSource, pos: int) -> tuple[TaggedFields, int]:
+    """A whole section of a struct that has no tagged fields of its own."""
+    cursor = Cursor(buf, pos)
+    return read_tagged_fields(cursor), cursor.pos
+
+
+def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[ByteSource], None]) -> None:
+    """A whole section: a known field wins over an unknown one of the same tag."""
+    add(write_tagged_fields(Builder(), {**unknown, **known}).build())
+
+
+def refuse_length(field_label: str, length: int, remaining: int) -> DecodeError:
+    return DecodeError(f"{field_label} announces {length}, {remaining} bytes remain")
+
+
+def refuse_tag_size(field_label: str) -> DecodeError:
+    return DecodeError(f"{field_label} does not end where its tag says")
+
+
+def refuse_value(field_label: str) -> EncodeError:
+    return EncodeError(f"{field_label} is set, and this version does not have it")
+
+
+def refuse_uuid(field_label: str) -> EncodeError:
+    return EncodeError(f"{field_label} is not 16 bytes long")
