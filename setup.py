@@ -7,6 +7,12 @@ interpreted, slower. Hence ``optional=True``, and hence the only thing this file
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNEL = Extension("trivium.records.kernel", ["src/trivium/records/kernel.py"], extra_compile_args=["-O3"], optional=True)
+KERNEL = Extension(
+    "trivium.records.kernel",
+    sources=["src/trivium/records/kernel.py"],
+    depends=["src/trivium/records/allocation.pxd"],
+    extra_compile_args=["-O3"],
+    optional=True,
+)
 
-setup(ext_modules=cythonize([KERNEL], language_level=3, annotate=False, build_dir="build"))
+setup(ext_modules=cythonize([KERNEL], include_path=["src"], build_dir="build"))

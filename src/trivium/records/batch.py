@@ -27,16 +27,19 @@ loops run in the kernel.
 All integers are big-endian and signed, the crc excepted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from struct import Struct
+from struct import error as struct_error
 from typing import NamedTuple
 
-from trivium.records.compression import Compression
+from trivium.records import kernel
+from trivium.records.compression import Compression, compress, decompress
 from trivium.records.crc import crc32c
+from trivium.records.record import Record, Section
 from trivium.wire.buffer import Buffer
-from trivium.wire.errors import DecodeError
-from trivium.wire.limits import BATCH_BYTES_MAX
+from trivium.wire.errors import DecodeError, EncodeError
+from trivium.wire.limits import BATCH_BYTES_MAX, DECOMPRESSED_BYTES_MAX
 
 HEADER_BYTES = 61
 LOG_OVERHEAD_BYTES = 12
@@ -195,3 +198,169 @@ def stamp_append_time(batch: bytearray | memoryview, position: int, timestamp_ms
     _INT64.pack_into(batch, position + _MAX_TIMESTAMP_AT, timestamp_ms)
     end = position + header.size_bytes
     _UINT32.pack_into(batch, position + _CRC_AT, crc32c(batch, position + _ATTRIBUTES_AT, end))
+
+
+def build_batch(
+    records: Sequence[Record],
+    *,
+    base_offset: int = 0,
+    compression: Compression = Compression.NONE,
+    timestamp_type: TimestampType = TimestampType.CREATE_TIME,
+    leader_epoch: int = NO_LEADER_EPOCH,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = NO_PRODUCER_EPOCH,
+    base_sequence: int = NO_SEQUENCE,
+    transactional: bool = False,
+    control: bool = False,
+    delete_horizon_ms: int | None = None,
+) -> bytes:
+    """A batch of these records, numbered from ``base_offset`` on; their own ``offset`` does not count."""
+    if not records:
+        raise EncodeError("a batch needs a record")
+    packed = kernel.build(records, delete_horizon_ms)
+    attributes = (
+        timestamp_type * _LOG_APPEND_TIME_BIT
+        | transactional * _TRANSACTIONAL_BIT
+        | control * _CONTROL_BIT
+        | (delete_horizon_ms is not None) * _DELETE_HORIZON_BIT
+    )
+    header = BatchHeader(
+        base_offset=base_offset,
+        batch_length=0,
+        leader_epoch=leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=attributes,
+        last_offset_delta=packed.records_count - 1,
+        base_timestamp=packed.base_timestamp,
+        max_timestamp=packed.max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        records_count=packed.records_count,
+    )
+    return seal(header, packed.data, compression)
+
+
+def seal(header: BatchHeader, records: bytes, compression: Compression) -> bytes:
+    """The batch of this header and these records: compressed, with length, codec and checksum set."""
+    block = compress(compression, records)
+    size_bytes = HEADER_BYTES + len(block)
+    if size_bytes > BATCH_BYTES_MAX:
+        raise EncodeError(f"a batch of {size_bytes} bytes is larger than {BATCH_BYTES_MAX}")
+    batch = bytearray(HEADER_BYTES)
+    batch += block
+    sealed = header._replace(
+        batch_length=size_bytes - LOG_OVERHEAD_BYTES,
+        attributes=header.attributes & ~_COMPRESSION_BITS | compression,
+    )
+    try:
+        _HEADER.pack_into(batch, 0, *sealed)
+    except struct_error as error:
+        raise EncodeError(f"a batch header cannot hold {sealed}") from error
+    _UINT32.pack_into(batch, _CRC_AT, crc32c(batch, _ATTRIBUTES_AT))
+    return bytes(batch)
+
+
+def read_section(
+    buffer: Buffer, position: int = 0, *, decompressed_max: int = DECOMPRESSED_BYTES_MAX
+) -> Section:
+    """The records of the batch at ``position``, checked and decompressed, for the kernel to walk over."""
+    header = check_batch(buffer, position)
+    block = memoryview(buffer)[position + HEADER_BYTES : position + header.size_bytes]
+    # A batch that compaction has emptied keeps its header and nothing else, not even an empty block.
+    data = decompress(header.compression, block, decompressed_max) if header.records_count else b""
+    is_append_time = header.attributes & _LOG_APPEND_TIME_BIT
+    return Section(
+        data=data,
+        records_count=header.records_count,
+        base_offset=header.base_offset,
+        last_offset_delta=header.last_offset_delta,
+        base_timestamp=header.base_timestamp,
+        append_timestamp=header.max_timestamp if is_append_time else None,
+    )
+
+
+def iter_records(
+    buffer: Buffer, position: int = 0, *, decompressed_max: int = DECOMPRESSED_BYTES_MAX
+) -> Iterator[Record]:
+    """The records of the batch at ``position``, one at a time; damage may show after some of them."""
+    return kernel.parse(read_section(buffer, position, decompressed_max=decompressed_max))
+
+
+def validate_records(
+    buffer: Buffer,
+    position: int = 0,
+    *,
+    keys_required: bool = False,
+    decompressed_max: int = DECOMPRESSED_BYTES_MAX,
+) -> int:
+    """Check the inside of a produced batch; the youngest timestamp in it.
+
+    Every offset of the batch's range has its record, lengths agree to the last byte, and where the topic
+    is compacted every record has a key.
+    """
+    section = read_section(buffer, position, decompressed_max=decompressed_max)
+    return kernel.check(section, keys_required)
+
+
+def retain(
+    buffer: Buffer,
+    keep: bytes,
+    *,
+    position: int = 0,
+    delete_horizon_ms: int | None = None,
+    decompressed_max: int = DECOMPRESSED_BYTES_MAX,
+) -> bytes:
+    """The batch with only those records whose byte in ``keep`` is not zero.
+
+    Offsets, the range of offsets, epoch, producer and sequence stay: a producer's next sequence is
+    counted from them. For the same reason a batch that loses all records is left as a bare header; who
+    does not need its producer any more drops it. ``delete_horizon_ms`` is when tombstones and
+    markers in the batch may go; a batch that has a horizon keeps it.
+    """
+    section = read_section(buffer, position, decompressed_max=decompressed_max)
+    header = read_header(buffer, position)
+    sets_horizon = delete_horizon_ms is not None and not header.has_delete_horizon
+    base_timestamp = header.base_timestamp if header.has_delete_horizon else delete_horizon_ms
+    packed = kernel.retain(section, keep, base_timestamp)
+    if packed.records_count == 0:
+        bare = header._replace(
+            attributes=header.attributes & ~_DELETE_HORIZON_BIT, base_timestamp=NO_TIMESTAMP, records_count=0
+        )
+        return seal(bare, b"", Compression.NONE)
+    if packed.records_count == header.records_count and not sets_horizon:
+        return bytes(memoryview(buffer)[position : position + header.size_bytes])
+    is_append_time = header.attributes & _LOG_APPEND_TIME_BIT
+    kept = header._replace(
+        attributes=header.attributes | _DELETE_HORIZON_BIT * sets_horizon,
+        base_timestamp=packed.base_timestamp,
+        max_timestamp=header.max_timestamp if is_append_time else packed.max_timestamp,
+        records_count=packed.records_count,
+    )
+    return seal(kept, packed.data, header.compression)
+
+
+def scan_keys(
+    buffer: Buffer, position: int = 0, *, decompressed_max: int = DECOMPRESSED_BYTES_MAX
+) -> Iterator[tuple[int, bytes | None, bool]]:
+    """Offset, key, and whether it has a value, of every record: what compaction decides by."""
+    return kernel.scan_keys(read_section(buffer, position, decompressed_max=decompressed_max))
+
+
+def find_timestamp(
+    buffer: Buffer,
+    position: int = 0,
+    *,
+    timestamp: int,
+    decompressed_max: int = DECOMPRESSED_BYTES_MAX,
+) -> tuple[int, int] | None:
+    """Offset and timestamp of the first record not older than ``timestamp``."""
+    return kernel.find_timestamp(read_section(buffer, position, decompressed_max=decompressed_max), timestamp)
+
+
+def find_latest(
+    buffer: Buffer, position: int = 0, *, decompressed_max: int = DECOMPRESSED_BYTES_MAX
+) -> tuple[int, int] | None:
+    """Offset and timestamp of the youngest record, the first one where several are equally young."""
+    return kernel.find_latest(read_section(buffer, position, decompressed_max=decompressed_max))

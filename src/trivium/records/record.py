@@ -1,0 +1,78 @@
+"""The values that go into the kernel and come out of it: records, sections of a batch, Arrow's buffers.
+
+They live apart from the kernel so that its compiled and its interpreted form share them.
+"""
+
+from typing import NamedTuple
+
+Header = tuple[str, bytes | None]
+
+
+class Record(NamedTuple):
+    """One record. Header names that are not UTF-8 are kept by ``surrogateescape``; nothing is lost."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+class Section(NamedTuple):
+    """The records of one batch, decompressed, with what the batch header says about all of them."""
+
+    data: bytes
+    records_count: int
+    base_offset: int
+    last_offset_delta: int
+    base_timestamp: int
+    append_timestamp: int | None
+    """The timestamp of every record where the broker's clock counts, not the producer's."""
+
+
+class Packed(NamedTuple):
+    """Records as bytes, with what a batch header will say about them. -1 is "no timestamp"."""
+
+    data: bytes
+    records_count: int
+    base_timestamp: int
+    max_timestamp: int
+
+
+class Blobs(NamedTuple):
+    """Bytes that vary in length, as Arrow lays them out: entry ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+
+    ``validity`` has a bit for every entry, ``None`` means that none is null. ``first`` is the entry that
+    counts as number 0: Arrow cuts arrays without moving them.
+    """
+
+    validity: bytes | bytearray | None
+    offsets: bytes | bytearray
+    data: bytes | bytearray
+    first: int = 0
+
+
+class Columns(NamedTuple):
+    """Records as Arrow buffers. Row ``i`` has the headers ``header_ends[i]`` up to ``header_ends[i + 1]``."""
+
+    rows_count: int
+    headers_count: int
+    offsets: bytes
+    timestamps_us: bytes
+    timestamp_types: bytes
+    keys: Blobs
+    values: Blobs
+    header_ends: bytes
+    header_names: Blobs
+    header_values: Blobs
+
+
+class RowColumns(NamedTuple):
+    """Rows on their way into batches. ``timestamps``: one int64 a row, in milliseconds."""
+
+    keys: Blobs
+    values: Blobs
+    header_ends: Blobs
+    header_names: Blobs
+    header_values: Blobs
+    timestamps: bytes
