@@ -53,6 +53,9 @@ class Files(Protocol):
     def open(self, path: str, *, create: bool = False) -> File:
         """Open for reading and writing. ``create``: make it if it is not there; otherwise it must be."""
 
+    def open_to_read(self, path: str) -> File:
+        """Open an existing file that need not be writable; the writing methods then fail."""
+
     def exists(self, path: str) -> bool: ...
 
     def size(self, path: str) -> int: ...
@@ -155,6 +158,9 @@ class RealFiles:
     def open(self, path: str, *, create: bool = False) -> RealFile:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         return RealFile(path, os.open(path, flags, 0o644))
+
+    def open_to_read(self, path: str) -> RealFile:
+        return RealFile(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)

@@ -1,0 +1,264 @@
+"""One log directory: whose it is, the partitions in it, and the checkpoints that speak for all of them.
+
+Life: ``open`` locks it, reads the checkpoints, takes the clean-shutdown mark away before anything is
+written, and opens every partition. ``close`` writes everything and puts the mark back, last. If the
+process dies in between there is no mark, and the next open recovers.
+
+A directory that fails (see ``health``) keeps its partitions in ``logs`` but serves none of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from trivium.log import checkpoint, whole_file
+from trivium.log.checkpoint import TopicPartition
+from trivium.log.commit import GroupCommit
+from trivium.log.faults import DirectoryRefused, LogError
+from trivium.log.files import Files, Lock
+from trivium.log.health import Health
+from trivium.log.names import (
+    CLEAN_SHUTDOWN,
+    CLEANER_OFFSET_CHECKPOINT,
+    LOCK,
+    LOG_START_OFFSET_CHECKPOINT,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    TEMPORARY,
+    doomed_directory,
+    parse_partition_directory,
+    partition_directory,
+)
+from trivium.log.opening import Known, Recovery, open_log
+from trivium.log.partition_log import PartitionLog
+from trivium.log.properties import (
+    MetaProperties,
+    PartitionMetadata,
+    read_meta,
+    read_partition_metadata,
+    write_meta,
+    write_partition_metadata,
+)
+from trivium.log.settings import LogSettings
+from trivium.wire.errors import DecodeError
+
+SettingsFor = Callable[[str], LogSettings]
+"""The settings of a topic by its name."""
+
+METADATA_TOPIC = "__cluster_metadata"
+"""Its directory looks like a partition and is one, but Kafka keeps it out of the checkpoints."""
+
+_CLEAN_MARK = b'{"version":0,"brokerEpoch":-1}'
+
+
+@dataclass(slots=True)
+class Opening:
+    """What opening a directory found, partition by partition; for people and for logs."""
+
+    clean: bool
+    recoveries: list[Recovery] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class LogDirectory:
+    def __init__(self, files: Files, path: str, meta: MetaProperties, lock: Lock) -> None:
+        self._files = files
+        self._lock = lock
+        self.path = path
+        self.meta = meta
+        self.health = Health(path)
+        self.commit = GroupCommit()
+        self.logs: dict[TopicPartition, PartitionLog] = {}
+        self.topic_ids: dict[TopicPartition, UUID] = {}
+        self.cleaned_offsets: dict[TopicPartition, int] = {}
+        self.opening = Opening(clean=False)
+
+    @property
+    def is_offline(self) -> bool:
+        return self.health.reason is not None
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        files: Files,
+        path: str,
+        *,
+        node_id: int,
+        cluster_id: str | None,
+        new_id: Callable[[], UUID],
+        settings_for: SettingsFor,
+        now_ms: int,
+    ) -> "LogDirectory":
+        """Open the directory, or make it. ``cluster_id`` None accepts whatever the directory says."""
+        files.make_directory(path)
+        lock = files.lock(f"{path}/{LOCK}")
+        if lock is None:
+            raise DirectoryRefused(f"{path} is in use by another broker; stop it or choose another directory")
+        try:
+            meta = _identify(files, path, node_id, cluster_id, new_id)
+            directory = cls(files, path, meta, lock)
+            directory._load(settings_for, now_ms)
+        except BaseException:
+            lock.release()
+            raise
+        return directory
+
+    def _load(self, settings_for: SettingsFor, now_ms: int) -> None:
+        mark = f"{self.path}/{CLEAN_SHUTDOWN}"
+        self.opening.clean = self._files.exists(mark)
+        points = self._offsets(RECOVERY_POINT_CHECKPOINT)
+        starts = self._offsets(LOG_START_OFFSET_CHECKPOINT)
+        self.cleaned_offsets = self._offsets(CLEANER_OFFSET_CHECKPOINT)
+        if self.opening.clean:
+            with self.health.guard(f"opening {self.path}"):
+                self._files.remove(mark)
+                self._files.sync_directory(self.path)
+        for name in self._files.list(self.path):
+            parsed = parse_partition_directory(name)
+            if parsed is None or not self._files.is_directory(f"{self.path}/{name}"):
+                continue
+            if parsed.fate == "delete":
+                self._remove_tree(name)
+                self.opening.notes.append(f"finished deleting {parsed.topic}-{parsed.partition}")
+            elif not parsed.fate:
+                key = (parsed.topic, parsed.partition)
+                known = Known(self.opening.clean, points.get(key, 0), starts.get(key, 0))
+                self._open_partition(key, settings_for(parsed.topic), known, now_ms)
+
+    def _offsets(self, name: str) -> dict[TopicPartition, int]:
+        """A checkpoint, or none if it is damaged: then nothing is known and everything is recovered."""
+        try:
+            return checkpoint.read_offsets(self._files, f"{self.path}/{name}")
+        except DecodeError as error:
+            self.opening.notes.append(f"{error}; every partition is recovered in full")
+            self.opening.clean = False
+            return {}
+
+    def _open_partition(
+        self, key: TopicPartition, settings: LogSettings, known: Known, now_ms: int
+    ) -> PartitionLog:
+        name = partition_directory(*key)
+        path = f"{self.path}/{name}"
+        try:
+            self.topic_ids[key] = read_partition_metadata(
+                self._files, f"{path}/{PARTITION_METADATA}"
+            ).topic_id
+        except DecodeError as error:
+            self.opening.notes.append(str(error))
+        except FileNotFoundError:
+            self.opening.notes.append(f"{name} has no {PARTITION_METADATA}: its topic id is unknown")
+        log, recovery = open_log(
+            self._files, path, name, settings=settings, health=self.health, known=known, now_ms=now_ms
+        )
+        self.logs[key] = log
+        self.opening.recoveries.append(recovery)
+        return log
+
+    # -- partitions ------------------------------------------------------------------------------
+
+    def create(
+        self, topic: str, partition: int, topic_id: UUID, settings: LogSettings, now_ms: int
+    ) -> PartitionLog:
+        """Make a new partition, durable when this returns."""
+        name = partition_directory(topic, partition)
+        path = f"{self.path}/{name}"
+        with self.health.guard(f"creating {name}"):
+            self._files.make_directory(path)
+            write_partition_metadata(self._files, f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id))
+            log = self._open_partition((topic, partition), settings, Known(clean=False), now_ms)
+            self._files.sync_directory(path)
+            self._files.sync_directory(self.path)
+        return log
+
+    def delete(self, topic: str, partition: int, unique_id: UUID) -> None:
+        """Remove a partition. Once this returns it stays away, even if a crash interrupts the removal."""
+        name = partition_directory(topic, partition)
+        doomed = doomed_directory(topic, partition, "delete", unique_id.hex)
+        log = self.logs.pop((topic, partition))
+        self.topic_ids.pop((topic, partition), None)
+        self.cleaned_offsets.pop((topic, partition), None)
+        for segment in log.segments:
+            segment.retire()
+        with self.health.guard(f"deleting {name}"):
+            self._files.rename(f"{self.path}/{name}", f"{self.path}/{doomed}")
+            self._files.sync_directory(self.path)
+            self._remove_tree(doomed)
+
+    def _remove_tree(self, name: str) -> None:
+        path = f"{self.path}/{name}"
+        for child in self._files.list(path):
+            self._files.remove(f"{path}/{child}")
+        self._files.remove_directory(path)
+
+    # -- checkpoints and closing -----------------------------------------------------------------
+
+    def write_checkpoints(self) -> None:
+        """Write down what is durable. Called now and then, and before a shortened log is acknowledged."""
+        logs = {key: log for key, log in self.logs.items() if key[0] != METADATA_TOPIC}
+        starts = {
+            key: log.log_start_offset
+            for key, log in logs.items()
+            if log.log_start_offset > log.segments[0].base_offset
+        }
+        with self.health.guard(f"checkpoint in {self.path}"):
+            self._write(LOG_START_OFFSET_CHECKPOINT, starts)
+            self._write(RECOVERY_POINT_CHECKPOINT, {key: log.recovery_point for key, log in logs.items()})
+            self._write(REPLICATION_OFFSET_CHECKPOINT, {key: log.high_watermark for key, log in logs.items()})
+            if self.cleaned_offsets or self._files.exists(f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"):
+                self._write(CLEANER_OFFSET_CHECKPOINT, self.cleaned_offsets)
+
+    def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
+        checkpoint.write_offsets(self._files, f"{self.path}/{name}", offsets)
+
+    def close(self) -> None:
+        """Stop cleanly: sync every log, write the checkpoints, and the mark last of all.
+
+        A directory that fails on the way is left without the mark; the next open recovers it.
+        """
+        try:
+            for log in self.logs.values():
+                log.close()
+            if not self.is_offline:
+                self.write_checkpoints()
+                if not any(log.corruption for log in self.logs.values()):
+                    with self.health.guard(f"closing {self.path}"):
+                        whole_file.replace(self._files, f"{self.path}/{CLEAN_SHUTDOWN}", _CLEAN_MARK)
+        except LogError:
+            if not self.is_offline:
+                raise
+        finally:
+            self._lock.release()
+
+
+def _identify(
+    files: Files, path: str, node_id: int, cluster_id: str | None, new_id: Callable[[], UUID]
+) -> MetaProperties:
+    """Read whose directory this is, or claim a new one."""
+    file = f"{path}/{META_PROPERTIES}"
+    if not files.exists(file):
+        # What a crash while claiming it may leave behind, and what a fresh file system has, is ours.
+        foreign = [
+            name for name in files.list(path) if name not in (LOCK, META_PROPERTIES + TEMPORARY, "lost+found")
+        ]
+        if foreign:
+            raise DirectoryRefused(
+                f"{path} is not empty and no log directory ({foreign[0]} is there); choose an empty one"
+            )
+        if cluster_id is None:
+            raise DirectoryRefused(f"{path} has no {META_PROPERTIES}; is it a log directory?")
+        meta = MetaProperties(node_id, cluster_id, new_id())
+        write_meta(files, file, meta)
+        return meta
+    try:
+        meta = read_meta(files, file)
+    except DecodeError as error:
+        raise DirectoryRefused(str(error)) from error
+    if cluster_id is not None and meta.cluster_id != cluster_id:
+        raise DirectoryRefused(f"{path} belongs to cluster {meta.cluster_id}, not {cluster_id}")
+    if cluster_id is not None and meta.node_id != node_id:
+        raise DirectoryRefused(f"{path} belongs to node {meta.node_id}, this is node {node_id}")
+    return meta

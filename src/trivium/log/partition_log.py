@@ -1,0 +1,427 @@
+"""One partition's log: segments in order, what is appended to them and what may be read from them.
+
+Owns the offsets that everybody asks for::
+
+    log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset
+                                              recovery_point <= log_end_offset
+
+``recovery_point`` is what a sync has made durable. Who may see what (``high_watermark``) and which ack
+waits for which sync are the caller's decisions; here they are numbers that only move forward.
+
+Not thread-safe, on purpose: one thread appends and reads. Only ``PendingSync.run`` may run elsewhere.
+The time is an argument. Every touch of the disk goes through ``health``, so that a failed directory
+answers ``DirectoryOffline`` and a full one ``DiskFull``, with the log as it was.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from trivium.log.epochs import LeaderEpochs
+from trivium.log.faults import Corrupt, OffsetOutOfRange
+from trivium.log.files import Files
+from trivium.log.health import Health
+from trivium.log.producers import ProducerStates
+from trivium.log.replay import replay, track
+from trivium.log.scan import Damage, Found
+from trivium.log.segment import Segment, remove_segment_files
+from trivium.log.settings import LogSettings
+from trivium.log.txn_index import AbortedTransaction
+from trivium.records.batch import BatchHeader, iter_batches, stamp
+
+READ_CHUNK_BYTES_MIN = 64 << 10
+READ_CHUNK_BYTES_MAX = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where records went."""
+
+    base_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Whole batches as they lie on disk, and the offset to read on from."""
+
+    runs: Sequence[memoryview]
+    offset_next: int
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(len(run) for run in self.runs)
+
+    def join(self) -> bytes:
+        return b"".join(self.runs)
+
+
+class PendingSync:
+    """What one sync has to make durable. ``run`` touches files and nothing else of the log."""
+
+    __slots__ = ("_active", "_directory", "_files", "_sealed", "offset_end")
+
+    def __init__(
+        self, files: Files, directory: str | None, sealed: list[Segment], active: Segment, offset_end: int
+    ) -> None:
+        self._files = files
+        self._directory = directory
+        self._sealed = sealed
+        self._active = active
+        self.offset_end = offset_end
+        for segment in (*sealed, active):
+            segment.pin()
+
+    def run(self) -> None:
+        """Blocks until everything up to ``offset_end`` is durable; ``OSError`` if it never will be.
+
+        Older segments first: what a reader finds after a crash has no hole before it.
+        """
+        for segment in self._sealed:
+            segment.sync()
+            segment.sync_indexes()
+        self._active.sync()
+        if self._directory is not None:
+            self._files.sync_directory(self._directory)
+
+    def release(self) -> None:
+        for segment in (*self._sealed, self._active):
+            segment.unpin()
+
+
+class PartitionLog:
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        name: str,
+        *,
+        settings: LogSettings,
+        health: Health,
+        segments: list[Segment],
+        epochs: LeaderEpochs,
+        producers: ProducerStates,
+        log_start_offset: int,
+        log_end_offset: int,
+        recovery_point: int,
+        sealed_unsynced: Sequence[Segment] = (),
+    ) -> None:
+        self._files = files
+        self.directory = directory
+        self.name = name
+        self.settings = settings
+        self.health = health
+        self.segments = segments
+        self.epochs = epochs
+        self.producers = producers
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.high_watermark = log_end_offset
+        self.recovery_point = recovery_point
+        self.corruption: Corrupt | None = None
+        self._sealed_unsynced = list(sealed_unsynced)
+        self._names_unsynced = True
+
+    def __repr__(self) -> str:
+        return f"<PartitionLog {self.name} [{self.log_start_offset}, {self.log_end_offset})>"
+
+    # -- appending -------------------------------------------------------------------------------
+
+    @property
+    def active(self) -> Segment:
+        return self.segments[-1]
+
+    def append(
+        self,
+        data: bytearray,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        batches: Sequence[tuple[int, BatchHeader]] | None = None,
+    ) -> Appended:
+        """Give checked batches their offsets and write them, all or nothing.
+
+        ``data`` is stamped in place. ``batches`` are its positions and headers if the caller has checked
+        them already; the checksum is not computed twice.
+        """
+        self.health.check()
+        if self.corruption is not None:
+            raise self.corruption
+        base_offset = self.log_end_offset
+        stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
+        with self.health.guard(f"append to {self.name}"):
+            if self.active.should_roll(len(data), timestamp, offset_end - 1, now_ms, self.settings):
+                self._roll(now_ms)
+            self.epochs.assign(leader_epoch, base_offset)
+            self.epochs.flush()
+            self.active.append(data, stamped)
+        self.log_end_offset = offset_end
+        for at, header in stamped:
+            if header.producer_id >= 0:
+                track(self.producers, self.active, header, memoryview(data)[at:])
+        return Appended(base_offset, offset_end - 1)
+
+    def _stamp(
+        self, data: bytearray, batches: Sequence[tuple[int, BatchHeader]], leader_epoch: int
+    ) -> tuple[list[tuple[int, BatchHeader]], int, int]:
+        offset, timestamp, stamped = self.log_end_offset, -1, []
+        for at, header in batches:
+            stamp(data, at, offset, leader_epoch)
+            header = header._replace(base_offset=offset, leader_epoch=leader_epoch)
+            stamped.append((at, header))
+            offset = header.offset_end
+            timestamp = max(timestamp, header.max_timestamp)
+        return stamped, offset, timestamp
+
+    def roll(self, now_ms: int) -> None:
+        """Begin a new segment, unless the active one is still empty."""
+        self.health.check()
+        if self.active.size_bytes:
+            with self.health.guard(f"roll of {self.name}"):
+                self._roll(now_ms)
+
+    def _roll(self, now_ms: int) -> None:
+        sealed = self.active
+        sealed.seal()
+        self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
+        interval = self.settings.index_interval_bytes
+        segment = Segment(
+            self._files, self.directory, self.log_end_offset, index_interval_bytes=interval, created_ms=now_ms
+        )
+        segment.create()
+        sealed.offset_limit = self.log_end_offset
+        self.segments.append(segment)
+        self._sealed_unsynced.append(sealed)
+        self._names_unsynced = True
+
+    # -- durability ------------------------------------------------------------------------------
+
+    def begin_sync(self) -> PendingSync | None:
+        """Everything that was appended and is not durable yet; None if there is nothing."""
+        self.health.check()
+        if self.recovery_point == self.log_end_offset and not self._names_unsynced:
+            return None
+        sealed, self._sealed_unsynced = self._sealed_unsynced, []
+        directory = self.directory if self._names_unsynced else None
+        self._names_unsynced = False
+        return PendingSync(self._files, directory, sealed, self.active, self.log_end_offset)
+
+    def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
+        """Take note of how a sync ended. A failed one is final for the directory."""
+        pending.release()
+        if error is not None:
+            raise self.health.fail(error, f"sync of {self.name}")
+        self.health.check()
+        self.recovery_point = max(self.recovery_point, min(pending.offset_end, self.log_end_offset))
+
+    def sync(self) -> None:
+        """Make everything durable, here and now."""
+        pending = self.begin_sync()
+        if pending is None:
+            return
+        try:
+            pending.run()
+        except OSError as error:
+            self.finish_sync(pending, error)
+        self.finish_sync(pending)
+
+    def advance_high_watermark(self, offset: int) -> None:
+        self.high_watermark = max(self.high_watermark, min(offset, self.log_end_offset))
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Where committed reading ends: before the first transaction that is still open."""
+        unstable = self.producers.first_unstable_offset(self.high_watermark)
+        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def read(self, offset: int, max_bytes: int, *, offset_end: int | None = None) -> Slice:
+        """Whole batches from the one that holds ``offset`` on, the first in any case, the rest while
+        they fit into ``max_bytes``, none that begins at ``offset_end`` (default: the high watermark) or later.
+        """
+        self.health.check()
+        limit = self.high_watermark if offset_end is None else min(offset_end, self.log_end_offset)
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+        if offset >= limit:
+            return Slice((), offset)
+        if self.corruption is not None:
+            if offset >= self.corruption.offset:
+                raise self.corruption
+            limit = min(limit, self.corruption.offset)
+        chunk_bytes = max(READ_CHUNK_BYTES_MIN, min(max_bytes, READ_CHUNK_BYTES_MAX))
+        try:
+            return _collect(self.batches(offset, chunk_bytes=chunk_bytes), offset, max_bytes, limit)
+        except Corrupt as corruption:
+            if offset >= corruption.offset:
+                raise
+            # The damage was found just now and lies further on: what comes before it is still served.
+            return self.read(offset, max_bytes, offset_end=corruption.offset)
+
+    def batches(self, offset: int, *, chunk_bytes: int = READ_CHUNK_BYTES_MIN) -> Iterator[Found]:
+        """Checked batches from the one that holds ``offset`` to the end of the log, across segments."""
+        number = self._segment_number(offset)
+        while number < len(self.segments):
+            segment = self.segments[number]
+            with self.reading():
+                yield from segment.batches_from(offset, chunk_bytes=chunk_bytes)
+                self._check_no_hole(segment)
+            number += 1
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Around everything that reads segments: damage makes the log corrupt from there on."""
+        try:
+            with self.health.guard(f"read of {self.name}"):
+                yield
+        except Damage as damage:
+            raise self.mark_corrupt(damage.offset, damage.reason) from damage
+
+    def _check_no_hole(self, segment: Segment) -> None:
+        """A segment ends where the next begins, unless compaction has been there."""
+        end, limit = segment.find_end(), segment.offset_limit
+        if limit is not None and end < limit and not self.settings.compact:
+            raise Damage(segment.size_bytes, end, f"the records up to {limit - 1} are missing")
+
+    def mark_corrupt(self, offset: int, reason: str) -> Corrupt:
+        """From now on nothing at or after ``offset`` is served and nothing is appended; the earliest finding stays."""
+        if self.corruption is None or offset < self.corruption.offset:
+            self.corruption = Corrupt(self.name, offset, reason)
+        return self.corruption
+
+    def aborted_transactions(self, offset_start: int, offset_end: int) -> list[AbortedTransaction]:
+        """The aborted transactions that touch ``[offset_start, offset_end)``, for readers of committed records."""
+        found: list[AbortedTransaction] = []
+        with self.reading():
+            for segment in self.segments[self._segment_number(offset_start) :]:
+                entries, complete = segment.aborted.overlapping(offset_start, offset_end)
+                found.extend(entries)
+                if complete:
+                    break
+        return found
+
+    def _segment_number(self, offset: int) -> int:
+        return max(0, bisect_right(self.segments, offset, key=_base_offset) - 1)
+
+    # -- shortening ------------------------------------------------------------------------------
+
+    def advance_log_start(self, offset: int) -> None:
+        """Records before ``offset`` are gone for readers. Whole segments below it go with ``drop_oldest``."""
+        if offset > self.high_watermark:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.high_watermark)
+        self.log_start_offset = max(self.log_start_offset, offset)
+        self.epochs.truncate_from_start(self.log_start_offset)
+
+    def drop_oldest(self, now_ms: int) -> int:
+        """Delete the oldest segment; its last record must be visible to all. Returns the bytes freed."""
+        if len(self.segments) == 1:
+            self.roll(now_ms)
+        if len(self.segments) == 1:
+            return 0
+        with self.health.guard(f"retention of {self.name}"):
+            oldest = self.segments[0]
+            self._remove(oldest)
+            del self.segments[0]
+            self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
+            self.epochs.truncate_from_start(self.log_start_offset)
+        return oldest.size_bytes
+
+    def truncate(self, offset: int) -> None:
+        """Forget every record at or after ``offset``. A batch that straddles it goes as a whole."""
+        self.health.check()
+        if offset >= self.log_end_offset:
+            return
+        with self.health.guard(f"truncation of {self.name}"):
+            while len(self.segments) > 1 and self.segments[-1].base_offset >= offset:
+                self._remove(self.segments.pop())
+            self.active.offset_limit = None
+            self.log_end_offset = self._cut(self.active, max(offset, self.active.base_offset))
+            self.epochs.truncate_from_end(self.log_end_offset)
+            self.producers = replay(self._files, self.directory, self.segments, self.log_end_offset)
+        self.high_watermark = min(self.high_watermark, self.log_end_offset)
+        self.recovery_point = min(self.recovery_point, self.log_end_offset)
+        self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
+        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment in self.segments]
+        self._names_unsynced = True
+        if self.corruption is not None and self.log_end_offset <= self.corruption.offset:
+            self.corruption = None
+
+    def _cut(self, segment: Segment, offset: int) -> int:
+        """Shorten a segment to ``offset``, or to where its damage begins. Returns the offset it then ends at."""
+        try:
+            for found in segment.batches_from(offset):
+                segment.cut(found.position, found.header.base_offset)
+                return found.header.base_offset
+        except Damage as damage:
+            segment.cut(damage.position, damage.offset)
+            return damage.offset
+        return segment.find_end()
+
+    def _remove(self, segment: Segment) -> None:
+        """Remove a segment's files for good. The directory is synced before the next one goes, so that
+        a crash never leaves a hole between two survivors.
+        """
+        segment.retire()
+        remove_segment_files(self._files, self.directory, segment.base_offset)
+        self._files.sync_directory(self.directory)
+        if segment in self._sealed_unsynced:
+            self._sealed_unsynced.remove(segment)
+
+    def holds(self, segments: Sequence[Segment]) -> bool:
+        """Whether these very segments still stand side by side in the log."""
+        number = self._segment_number(segments[0].base_offset)
+        return self.segments[number : number + len(segments)] == list(segments)
+
+    def replace(self, segments: Sequence[Segment], base_offset: int) -> None:
+        """One compacted segment, already in place on disk, stands for these from now on."""
+        number = self._segment_number(segments[0].base_offset)
+        interval = self.settings.index_interval_bytes
+        new = Segment(self._files, self.directory, base_offset, index_interval_bytes=interval)
+        new.offset_limit = segments[-1].offset_limit
+        self.segments[number : number + len(segments)] = [new]
+        for segment in segments:
+            segment.retire()
+        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment not in segments]
+
+    def close(self) -> None:
+        """Bring indexes and producers to disk and make all durable. After an error nothing is touched."""
+        if self.health.reason is None and self.corruption is None:
+            with self.health.guard(f"close of {self.name}"):
+                self.active.seal()
+                self.epochs.flush()
+                self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
+                self.active.sync_indexes()
+                self._names_unsynced = True
+            self.sync()
+        for segment in self.segments:
+            segment.retire()
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset
+
+
+def _collect(batches: Iterator[Found], offset: int, max_bytes: int, offset_end: int) -> Slice:
+    """Take batches while they fit, joined to one run wherever they lie side by side in one buffer."""
+    runs: list[memoryview] = []
+    buffer: memoryview | None = None
+    start = end = taken = 0
+    offset_next = offset
+    for found in batches:
+        header = found.header
+        if header.base_offset >= offset_end or (taken and taken + header.size_bytes > max_bytes):
+            break
+        if found.buffer is not buffer:
+            if buffer is not None:
+                runs.append(buffer[start:end])
+            buffer, start = found.buffer, found.at
+        end = found.at + header.size_bytes
+        taken += header.size_bytes
+        offset_next = header.offset_end
+        if taken >= max_bytes or offset_next >= offset_end:
+            break
+    if buffer is not None:
+        runs.append(buffer[start:end])
+    return Slice(runs, offset_next)

@@ -1,0 +1,56 @@
+"""Which segments are too old or too many. The oldest goes first, and never one that is still needed.
+
+A segment is judged by its largest timestamp, which has been checked against its batches: a damaged
+time index cannot make records disappear early.
+"""
+
+from dataclasses import dataclass
+
+from trivium.log.partition_log import PartitionLog
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """What one pass removed."""
+
+    segments: int
+    size_bytes: int
+
+
+def expire(log: PartitionLog, now_ms: int) -> Expired:
+    """Delete every segment that retention no longer keeps, and those below the log's start."""
+    segments = size_bytes = 0
+    while _oldest_is_expendable(log, now_ms):
+        freed = log.drop_oldest(now_ms)
+        if not freed:
+            break
+        segments += 1
+        size_bytes += freed
+    return Expired(segments, size_bytes)
+
+
+def _oldest_is_expendable(log: PartitionLog, now_ms: int) -> bool:
+    oldest = log.segments[0]
+    end = oldest.offset_limit if oldest.offset_limit is not None else log.log_end_offset
+    if not oldest.size_bytes or end > log.high_watermark:
+        return False
+    if oldest.offset_limit is not None and end <= log.log_start_offset:
+        return True
+    return log.settings.delete and (_is_too_old(log, now_ms) or _is_too_much(log))
+
+
+def _is_too_old(log: PartitionLog, now_ms: int) -> bool:
+    if log.settings.retention_ms < 0:
+        return False
+    with log.reading():
+        timestamp = log.segments[0].max_timestamp.timestamp
+    # Records without a timestamp have no age; only size can send them away.
+    return timestamp >= 0 and now_ms - timestamp > log.settings.retention_ms
+
+
+def _is_too_much(log: PartitionLog) -> bool:
+    limit = log.settings.retention_bytes
+    if limit < 0 or len(log.segments) == 1:
+        return False
+    # What remains without the oldest segment must still fill the allowance.
+    return sum(segment.size_bytes for segment in log.segments[1:]) >= limit

@@ -1,0 +1,105 @@
+"""Walking a segment file from batch to batch, believing nothing.
+
+A batch's checksum does not cover its first 17 bytes (base offset, length, leader epoch, magic), so
+those are held against their neighbours: offsets rise without a step back, leader epochs never fall,
+and a gap, which only compaction leaves, must agree with what follows it. Damage is reported as the
+position and the offset from which on nothing may be served; what that means is the caller's matter.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trivium.log.files import File
+from trivium.records.batch import HEADER_BYTES, BatchHeader, check_batch, read_header
+from trivium.wire.errors import DecodeError
+
+CHUNK_BYTES = 1 << 20
+"""Read at once while walking: large enough to make the system call disappear, small enough to waste."""
+
+
+class Damage(Exception):  # noqa: N818 - it is a finding, and becomes an error only where somebody says so
+    """The bytes at ``position`` are not the batch that belongs there."""
+
+    def __init__(self, position: int, offset: int, reason: str) -> None:
+        super().__init__(reason)
+        self.position = position
+        self.offset = offset
+        self.reason = reason
+
+
+class Found(NamedTuple):
+    """A sound batch: where it begins in the file, its header, and where it lies in a read buffer."""
+
+    position: int
+    header: BatchHeader
+    buffer: memoryview
+    at: int
+
+    @property
+    def data(self) -> memoryview:
+        return self.buffer[self.at : self.at + self.header.size_bytes]
+
+
+def scan(
+    file: File,
+    position: int,
+    position_end: int,
+    *,
+    offset_start: int,
+    offset_end: int | None,
+    chunk_bytes: int = CHUNK_BYTES,
+) -> Iterator[Found]:
+    """Every batch in ``[position, position_end)``, checked; ``Damage`` at the first that is not sound.
+
+    ``offset_start``: no batch may begin before it. ``offset_end``: the next segment's base offset, or
+    None where nothing follows, and then a gap cannot be explained and is damage.
+    """
+    expected, epoch = offset_start, -1
+    buffer, buffer_start = memoryview(b""), position
+    while position < position_end:
+        at = position - buffer_start
+        if len(buffer) - at < HEADER_BYTES:
+            buffer, buffer_start, at = _load(file, position, position_end, chunk_bytes), position, 0
+        try:
+            size = read_header(buffer, at).size_bytes
+            if size > len(buffer) - at:
+                wanted = max(size, chunk_bytes)
+                buffer, buffer_start, at = _load(file, position, position_end, wanted), position, 0
+            header = check_batch(buffer, at)
+        except DecodeError as error:
+            raise Damage(position, expected, str(error)) from error
+        if header.base_offset != expected:
+            following = _base_after(file, position + size, position_end, offset_end)
+            _check_gap(position, header, expected, following)
+        if header.leader_epoch < epoch:
+            raise Damage(position, expected, f"leader epoch falls from {epoch} to {header.leader_epoch}")
+        expected, epoch = header.offset_end, header.leader_epoch
+        if offset_end is not None and expected > offset_end:
+            raise Damage(position, header.base_offset, f"offset {header.last_offset} is in the next segment")
+        yield Found(position, header, buffer, at)
+        position += size
+
+
+def _load(file: File, position: int, position_end: int, size_bytes: int) -> memoryview:
+    return memoryview(file.read(min(size_bytes, position_end - position), position))
+
+
+def _base_after(file: File, position: int, position_end: int, offset_end: int | None) -> int | None:
+    """The base offset of whatever follows a batch: the next batch, else the next segment."""
+    if position >= position_end:
+        return offset_end
+    try:
+        return read_header(file.read(HEADER_BYTES, position)).base_offset
+    except DecodeError:
+        return None
+
+
+def _check_gap(position: int, header: BatchHeader, expected: int, following: int | None) -> None:
+    if header.base_offset < expected:
+        raise Damage(position, expected, f"offset {header.base_offset} where {expected} belongs")
+    if following is None:
+        raise Damage(
+            position, expected, f"offset {header.base_offset} after {expected - 1}, and nothing follows"
+        )
+    if following < header.offset_end:
+        raise Damage(position, expected, f"offset {header.base_offset} contradicts {following} after it")

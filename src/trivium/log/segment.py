@@ -1,0 +1,338 @@
+"""One segment: a ``.log`` file of batches and the three indexes that find things in it.
+
+The log file is the truth; indexes are hints that are checked against it whenever they are used and
+rebuilt from it when they lie. Batches are opaque bytes here: headers are read, records are not.
+
+File descriptors are opened when first needed. A segment that is being synced in another thread is
+pinned; closing waits for the pin (``retire``).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from trivium.log.files import File, Files
+from trivium.log.names import offset_text
+from trivium.log.offset_index import OffsetIndex, OffsetPosition
+from trivium.log.scan import CHUNK_BYTES, Damage, Found, scan
+from trivium.log.settings import LogSettings
+from trivium.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
+from trivium.log.txn_index import TxnIndex
+from trivium.records.batch import HEADER_BYTES, BatchHeader, read_header
+from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
+
+
+class Segment:
+    __slots__ = (
+        "_doomed",
+        "_file",
+        "_files",
+        "_first_timestamp",
+        "_loaded",
+        "_max_timestamp",
+        "_offset_end",
+        "_pins",
+        "_prefix",
+        "_suffix",
+        "_tail_bytes",
+        "aborted",
+        "base_offset",
+        "created_ms",
+        "index",
+        "index_interval_bytes",
+        "offset_limit",
+        "size_bytes",
+        "times",
+    )
+
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        base_offset: int,
+        *,
+        index_interval_bytes: int,
+        created_ms: int = 0,
+        suffix: str = "",
+    ) -> None:
+        self._files = files
+        self._prefix = f"{directory}/{offset_text(base_offset)}"
+        self._suffix = suffix
+        self.base_offset = base_offset
+        self.created_ms = created_ms
+        self.index_interval_bytes = index_interval_bytes
+        self.offset_limit: int | None = None
+        """The next segment's base offset; None in the segment that is written to."""
+        self.index = OffsetIndex(files, self.path(".index"), base_offset)
+        self.times = TimeIndex(files, self.path(".timeindex"), base_offset)
+        self.aborted = TxnIndex(files, self.path(".txnindex"), base_offset)
+        log = self.path(".log")
+        self.size_bytes = files.size(log) if files.exists(log) else 0
+        self._file: File | None = None
+        self._loaded = False
+        self._offset_end = base_offset
+        self._first_timestamp: int | None = None
+        self._max_timestamp = TimestampOffset(NO_TIMESTAMP, base_offset)
+        self._tail_bytes = 0
+        self._pins = 0
+        self._doomed = False
+
+    def path(self, kind: str) -> str:
+        return f"{self._prefix}{kind}{self._suffix}"
+
+    @property
+    def file(self) -> File:
+        if self._file is None:
+            self._file = self._files.open(self.path(".log"))
+        return self._file
+
+    def create(self) -> None:
+        """Make the log file. Indexes appear on disk when they first have something to say."""
+        self._file = self._files.open(self.path(".log"), create=True)
+        self.size_bytes = self._file.size()
+        self._loaded = self.size_bytes == 0
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def append(self, data: Buffer, batches: Sequence[tuple[int, BatchHeader]]) -> None:
+        """Write whole batches at the end, in one write. On an error the file is as it was."""
+        start = self.size_bytes
+        try:
+            self.file.write(data, start)
+        except OSError:
+            self.file.truncate(start)
+            raise
+        self.size_bytes = start + len(data)
+        for at, header in batches:
+            self.note(start + at, header)
+
+    def note(self, position: int, header: BatchHeader) -> None:
+        """Keep the indexes and the largest timestamp in step with one batch of the file."""
+        if self._first_timestamp is None:
+            self._first_timestamp = header.max_timestamp
+        self._note_timestamp(header)
+        if self._tail_bytes > self.index_interval_bytes:
+            self.index.append(header.last_offset, position)
+            self._note_time_entry()
+            self._tail_bytes = 0
+        self._tail_bytes += header.size_bytes
+        self._offset_end = header.offset_end
+
+    def _note_timestamp(self, header: BatchHeader) -> None:
+        if header.max_timestamp > self._max_timestamp.timestamp:
+            self._max_timestamp = TimestampOffset(header.max_timestamp, header.last_offset)
+
+    def _note_time_entry(self) -> None:
+        if self._max_timestamp.timestamp >= 0:
+            self.times.append(*self._max_timestamp)
+
+    def should_roll(
+        self, incoming_bytes: int, timestamp: int, offset_last: int, now_ms: int, settings: LogSettings
+    ) -> bool:
+        if self.size_bytes == 0:
+            return False
+        first = self.first_timestamp
+        waited_ms = timestamp - first if first >= 0 and timestamp >= 0 else now_ms - self.created_ms
+        return (
+            self.size_bytes + incoming_bytes > settings.segment_bytes
+            or waited_ms > settings.segment_ms
+            or len(self.index) * 8 >= settings.segment_index_bytes - 8
+            or offset_last - self.base_offset > 0x7FFFFFFF
+        )
+
+    def seal(self) -> None:
+        """Nothing more will be appended: bring the indexes to disk, with a last entry for time."""
+        self._load()
+        self._note_time_entry()
+        self._flush_indexes(sync=False)
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def batches(self, position: int = 0, *, offset_start: int | None = None) -> Iterator[Found]:
+        """Checked batches from a position on; see ``scan``."""
+        return self._scan(position, self.base_offset if offset_start is None else offset_start, CHUNK_BYTES)
+
+    def batches_from(self, offset: int, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Found]:
+        """Checked batches, beginning with the one that holds ``offset`` or is the first after it."""
+        self._load()
+        found = self._scan(*self._position_before(offset), chunk_bytes)
+        for batch in found:
+            if batch.header.last_offset >= offset:
+                yield batch
+                yield from found
+
+    def _scan(self, position: int, offset_start: int, chunk_bytes: int) -> Iterator[Found]:
+        return scan(
+            self.file,
+            position,
+            self.size_bytes,
+            offset_start=offset_start,
+            offset_end=self.offset_limit,
+            chunk_bytes=chunk_bytes,
+        )
+
+    def _position_before(self, offset: int) -> tuple[int, int]:
+        """A position at or before the batch that holds the offset, and that batch's base offset.
+
+        The index entry must name a real batch with just that last offset. One that does not is damage
+        to the index, never to the data: the index is made again from the log file.
+        """
+        entry = self.index.lookup(offset)
+        if entry.position == 0:
+            return 0, self.base_offset
+        try:
+            return entry.position, self._base_offset_at(entry)
+        except DecodeError:
+            self.rebuild_indexes()
+            return self._position_before(offset)
+
+    def _base_offset_at(self, entry: OffsetPosition) -> int:
+        """The base offset of the batch that an index entry points at, if it is the one it describes."""
+        header = read_header(self.file.read(HEADER_BYTES, entry.position))
+        if header.last_offset != entry.offset or header.base_offset < self.base_offset:
+            raise DecodeError(f"{self.path('.index')} disagrees with the log at position {entry.position}")
+        return header.base_offset
+
+    def offset_before(self, timestamp: int) -> int:
+        """An offset at or before the first record that is not older than ``timestamp``."""
+        self._load()
+        entry = self.times.lookup(timestamp - 1)
+        if entry.timestamp >= 0:
+            try:
+                self._check_time_entry(entry)
+            except DecodeError:
+                self.rebuild_indexes()
+                return self.times.lookup(timestamp - 1).offset
+        return entry.offset
+
+    @property
+    def first_timestamp(self) -> int:
+        """The first batch's largest timestamp: the clock that rolls the segment."""
+        if self._first_timestamp is None:
+            if self.size_bytes < HEADER_BYTES:
+                return NO_TIMESTAMP
+            try:
+                self._first_timestamp = read_header(self.file.read(HEADER_BYTES, 0)).max_timestamp
+            except DecodeError:
+                self._first_timestamp = NO_TIMESTAMP
+        return self._first_timestamp
+
+    @property
+    def max_timestamp(self) -> TimestampOffset:
+        """The largest timestamp and the last offset of the batch that has it; (-1, base) if none."""
+        self._load()
+        return self._max_timestamp
+
+    # -- loading, repairing, cutting -------------------------------------------------------------
+
+    def find_end(self) -> int:
+        """The offset after the last record: indexes are believed where they agree with the log file,
+        and only the tail behind their last entry is walked. ``Damage`` if that tail is not sound.
+        """
+        self._load()
+        return self._offset_end
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        try:
+            self.index.check(self.size_bytes)
+            self._walk_tail()
+        except (DecodeError, Damage):
+            self.rebuild_indexes()
+        self._loaded = True
+
+    def _walk_tail(self) -> None:
+        """Find the end and the largest timestamp. Everything behind the last time entry is looked at,
+        so an index that lost entries loses nothing but time.
+        """
+        position, offset = 0, self.base_offset
+        newest = self.times.last()
+        if newest is not None:
+            self._check_time_entry(newest)
+            self._max_timestamp = newest
+            entry = self.index.lookup(newest.offset)
+            if entry.position:
+                position, offset = entry.position, self._base_offset_at(entry)
+        last = self.index.last()
+        if last is not None:
+            self._base_offset_at(last)
+        for found in self._scan(position, offset, CHUNK_BYTES):
+            self._note_timestamp(found.header)
+            self._offset_end = found.header.offset_end
+        self._tail_bytes = self.size_bytes - (last.position if last is not None else 0)
+
+    def _check_time_entry(self, entry: TimestampOffset) -> None:
+        """A time entry must name a batch that has just that largest timestamp."""
+        for found in self._scan(*self._position_before(entry.offset), CHUNK_BYTES):
+            header = found.header
+            if header.last_offset >= entry.offset:
+                if header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
+                    return
+                break
+        raise DecodeError(f"{self.path('.timeindex')} disagrees with the log at offset {entry.offset}")
+
+    def reset_indexes(self) -> None:
+        """Forget what is known from the offset and time index; ``note`` every batch to know it again."""
+        self.index.file.reset()
+        self.times.file.reset()
+        self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
+        self._first_timestamp = None
+        self._tail_bytes = 0
+        self._offset_end = self.base_offset
+        self._loaded = True
+
+    def rebuild_indexes(self) -> None:
+        """Make offset and time index again from the log file; ``Damage`` where it is not sound."""
+        self.reset_indexes()
+        for found in self.batches():
+            self.note(found.position, found.header)
+
+    def cut(self, position: int, offset: int) -> None:
+        """Drop everything from a batch boundary on: ``offset`` is the first one to go."""
+        self.file.truncate(position)
+        self.size_bytes = position
+        self.aborted.truncate(offset)
+        self.rebuild_indexes()
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Make the file durable, and for a sealed segment its indexes too."""
+        self.file.sync()
+
+    def sync_indexes(self) -> None:
+        self._flush_indexes(sync=True)
+
+    def _flush_indexes(self, *, sync: bool) -> None:
+        self.index.file.flush(sync=sync)
+        self.times.file.flush(sync=sync)
+        self.aborted.file.flush(sync=sync)
+
+    def pin(self) -> None:
+        self._pins += 1
+
+    def unpin(self) -> None:
+        self._pins -= 1
+        if self._doomed and self._pins == 0:
+            self._close()
+
+    def retire(self) -> None:
+        """Close as soon as nobody needs the descriptor any more."""
+        self._doomed = True
+        if self._pins == 0:
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def remove_segment_files(files: Files, directory: str, base_offset: int) -> None:
+    """Remove what belongs to one segment; what is not there is no error. The log file goes last: as long
+    as it is there the rest can be made again.
+    """
+    for kind in (".index", ".timeindex", ".txnindex", ".snapshot", ".log"):
+        path = f"{directory}/{offset_text(base_offset)}{kind}"
+        if files.exists(path):
+            files.remove(path)

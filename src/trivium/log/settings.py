@@ -1,0 +1,31 @@
+"""How one partition's log behaves. Names, units and defaults are Kafka's topic settings."""
+
+from dataclasses import dataclass
+
+FOREVER = -1
+"""Kafka's word for "no limit" in retention settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * 24 * 3600 * 1000
+    segment_index_bytes: int = 10 << 20
+    """An index that is full rolls the segment; entries are 8 bytes, so this is 1.3 million of them."""
+    index_interval_bytes: int = 4096
+
+    retention_ms: int = 7 * 24 * 3600 * 1000
+    retention_bytes: int = FOREVER
+
+    delete: bool = True
+    compact: bool = False
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = (1 << 63) - 1
+    delete_retention_ms: int = 24 * 3600 * 1000
+
+    flush_messages: int = (1 << 63) - 1
+    """Sync after this many records even if nobody waits for it."""
+    flush_ms: int = (1 << 63) - 1
+
+    producer_id_expiration_ms: int = 24 * 3600 * 1000
