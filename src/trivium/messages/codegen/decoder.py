@@ -110,6 +110,7 @@ class _DecoderSource:
             is_nullable=self._version in each.nullable,
             is_compact=self._is_flexible and each.rules.compact,
             name=repr(layout.label(cls, each, self._version)),
+            is_tagged=each.tag is not None,
         )
 
     def _tags(self, cls: StructType, variable: str) -> None:
@@ -162,11 +163,20 @@ class _DecoderSource:
 
     # Values
 
-    def _value(self, kind: object, target: str, *, is_nullable: bool, is_compact: bool, name: str) -> None:
+    def _value(
+        self,
+        kind: object,
+        target: str,
+        *,
+        is_nullable: bool,
+        is_compact: bool,
+        name: str,
+        is_tagged: bool = False,
+    ) -> None:
         if isinstance(kind, FixedSize):
             self._fixed(kind.letter, target)
         elif isinstance(kind, StructType):
-            self._nested(kind, target, is_nullable)
+            self._nested(kind, target, is_nullable, is_tagged)
         elif isinstance(kind, ListOf):
             self._list(kind.element, target, is_nullable, name)
         else:
@@ -178,13 +188,13 @@ class _DecoderSource:
                 self._source.line(f"{target} = {_slice(kind)}")
                 self._source.line("pos = stop_at")
 
-    def _nested(self, cls: StructType, target: str, is_nullable: bool) -> None:
-        """A struct in place; one that may be null has a byte in front: negative means null."""
+    def _nested(self, cls: StructType, target: str, is_nullable: bool, is_tagged: bool) -> None:
+        """A struct in place; one that may be null has a byte in front: below 0 (tagged: 0) for null."""
         variable = self._source.fresh("struct")
         if is_nullable:
             self._fixed("b", "n")
             self._flush()
-        with self._unless_null(is_nullable, target, "n >= 0"):
+        with self._unless_null(is_nullable, target, "n > 0" if is_tagged else "n >= 0"):
             self._struct(cls, variable)
             self._source.line(f"{target} = {variable}")
 

@@ -109,7 +109,8 @@ class _EncoderSource:
         if each.rules.default is None:
             return f"{expression} is not None"
         if isinstance(each.type, StructType):
-            parts = [self._differs(inner, f"{expression}.{inner.name}") for inner in each.type.fields]
+            parts = [f"{expression} is None"] if each.is_ever_nullable else []
+            parts += [self._differs(inner, f"{expression}.{inner.name}") for inner in each.type.fields]
             return " or ".join([*parts, f"{expression}.unknown_tags"])
         if each.rules.default_factory is list and not each.is_ever_nullable:
             return expression
@@ -122,6 +123,7 @@ class _EncoderSource:
             is_nullable=self._version in each.nullable,
             is_compact=self._is_flexible and each.rules.compact,
             name=repr(layout.label(cls, each, self._version)),
+            is_tagged=each.tag is not None,
         )
 
     def _tags(self, cls: StructType, variable: str) -> None:
@@ -160,12 +162,19 @@ class _EncoderSource:
     # Values
 
     def _value(
-        self, kind: object, expression: str, *, is_nullable: bool, is_compact: bool, name: str
+        self,
+        kind: object,
+        expression: str,
+        *,
+        is_nullable: bool,
+        is_compact: bool,
+        name: str,
+        is_tagged: bool = False,
     ) -> None:
         if isinstance(kind, FixedSize):
             self._fixed_size(kind, expression, name)
         elif isinstance(kind, StructType):
-            self._nested(kind, expression, is_nullable)
+            self._nested(kind, expression, is_nullable, is_tagged)
         elif isinstance(kind, ListOf):
             if isinstance(kind.element, FixedSize):
                 self._numbers(kind.element, expression, is_nullable, name)
@@ -181,8 +190,8 @@ class _EncoderSource:
                 self._source.line(f"raise refuse_uuid({name})")
         self._fixed(kind.letter, expression)
 
-    def _nested(self, cls: StructType, expression: str, is_nullable: bool) -> None:
-        """A struct in place; one that may be null has a byte in front: -1 for null, else 1."""
+    def _nested(self, cls: StructType, expression: str, is_nullable: bool, is_tagged: bool) -> None:
+        """A struct in place; one that may be null has a byte in front: -1 for null (tagged: 0), else 1."""
         source = self._source
         variable = source.fresh("struct")
         source.line(f"{variable} = {expression}")
@@ -191,7 +200,7 @@ class _EncoderSource:
             return
         run = list(self._run)
         with source.block(f"if {variable} is None:"):
-            self._fixed("b", "-1")
+            self._fixed("b", "0" if is_tagged else "-1")
             self._flush()
         self._run = run
         with source.block("else:"):
