@@ -1,0 +1,231 @@
+"""Compaction keeps the last record of every key, and everything that somebody still needs."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.log.log_of import NOW, TOPIC_ID, append, contents, open_directory
+from trivium.log import cleaner
+from trivium.log.cleaner import Compaction, compact, install, plan_compaction
+from trivium.log.directory import LogDirectory
+from trivium.log.files import RealFiles
+from trivium.log.partition_log import PartitionLog
+from trivium.log.settings import LogSettings
+from trivium.records.batch import iter_records
+from trivium.records.control import EndTxnMarker, build_end_txn
+
+SETTINGS = LogSettings(
+    compact=True, delete=False, segment_bytes=600, min_cleanable_dirty_ratio=0.0, delete_retention_ms=1000
+)
+
+
+@pytest.fixture()
+def directory(tmp_path: Path) -> LogDirectory:
+    return open_directory(RealFiles(), str(tmp_path / "data"), SETTINGS)
+
+
+@pytest.fixture()
+def log(directory: LogDirectory) -> PartitionLog:
+    return directory.create("state", 0, TOPIC_ID, SETTINGS, NOW)
+
+
+def clean(log: PartitionLog, *, dirty_from: int = 0, now_ms: int = NOW) -> Compaction:
+    plan = plan_compaction(log, dirty_from, now_ms)
+    assert plan is not None
+    compaction = compact(RealFiles(), plan, now_ms)
+    install(RealFiles(), compaction, log)
+    return compaction
+
+
+def keyed(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | None]]:
+    """Offset, key and value of all that is left, control records excepted."""
+    return [
+        (record.offset, record.key, record.value)
+        for found in log.batches(0)
+        if not found.header.is_control
+        for record in iter_records(found.data)
+    ]
+
+
+def markers(log: PartitionLog) -> list[int]:
+    return [found.header.base_offset for found in log.batches(0) if found.header.is_control]
+
+
+def test_compaction_keeps_the_last_record_of_every_key(log: PartitionLog) -> None:
+    rng = random.Random(1)
+    expected: dict[bytes, tuple[int, bytes]] = {}
+    for number in range(200):
+        key, value = b"k%d" % rng.randrange(12), b"v%d" % number
+        expected[key] = (append(log, (key, value)), value)
+    log.roll(NOW)
+    compaction = clean(log)
+    assert {key: (offset, value) for offset, key, value in keyed(log)} == expected
+    assert len(keyed(log)) == 12
+    assert compaction.records_dropped == 188
+    assert log.log_end_offset == 200
+
+
+def test_compaction_joins_what_has_become_small(log: PartitionLog) -> None:
+    for number in range(200):
+        append(log, (b"k%d" % (number % 5), b"v%d" % number))
+    log.roll(NOW)
+    clean(log)
+    many, before = len(log.segments), keyed(log)
+    clean(log)
+    assert len(log.segments) < many
+    assert keyed(log) == before
+
+
+def test_compaction_keeps_offsets_and_survives_a_restart(directory: LogDirectory, log: PartitionLog) -> None:
+    for number in range(60):
+        append(log, (b"k%d" % (number % 7), b"v%d" % number), (b"once-%d" % number, b"x"))
+    log.roll(NOW)
+    clean(log)
+    before = keyed(log)
+    assert [offset for offset, _, _ in before] == sorted({offset for offset, _, _ in before})
+    directory.close()
+    again = open_directory(RealFiles(), directory.path, SETTINGS).logs["state", 0]
+    assert keyed(again) == before
+    for offset in range(120):
+        expected = next(((at, value) for at, _, value in before if at >= offset), None)
+        assert (contents(again, offset) or [None])[0] == expected
+
+
+def test_compaction_leaves_the_active_segment_alone(log: PartitionLog) -> None:
+    append(log, (b"k", b"1"))
+    log.roll(NOW)
+    append(log, (b"k", b"2"))
+    append(log, (b"k", b"3"))
+    clean(log)
+    assert [value for _, _, value in keyed(log)] == [b"1", b"2", b"3"]
+
+
+def test_tombstone_stays_until_its_horizon_has_passed(log: PartitionLog) -> None:
+    append(log, (b"k", b"1"))
+    append(log, (b"k", None))
+    append(log, (b"other", b"x"))
+    log.roll(NOW)
+    clean(log)
+    assert keyed(log) == [(1, b"k", None), (2, b"other", b"x")]
+    clean(log, now_ms=NOW + 999)
+    assert keyed(log)[0] == (1, b"k", None)
+    clean(log, now_ms=NOW + 1000)
+    assert keyed(log) == [(2, b"other", b"x")]
+
+
+def test_tombstone_keeps_its_timestamp_when_the_horizon_is_set(log: PartitionLog) -> None:
+    append(log, (b"k", None), (b"l", b"x"), timestamp=NOW)
+    log.roll(NOW)
+    clean(log)
+    [found] = log.batches(0)
+    assert found.header.has_delete_horizon
+    assert [record.timestamp for record in iter_records(found.data)] == [NOW, NOW + 1]
+
+
+def test_records_without_a_key_go(log: PartitionLog) -> None:
+    append(log, b"no key", (b"k", b"v"))
+    log.roll(NOW)
+    clean(log)
+    assert keyed(log) == [(1, b"k", b"v")]
+
+
+def test_aborted_records_go_and_do_not_replace_committed_ones(log: PartitionLog) -> None:
+    append(log, (b"k", b"good"))
+    append(log, (b"k", b"bad"), producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)
+    end_transaction(log, 1, committed=False)
+    append(log, (b"z", b"z"))
+    log.roll(NOW)
+    clean(log)
+    assert [(key, value) for _, key, value in keyed(log)] == [(b"k", b"good"), (b"z", b"z")]
+    assert markers(log) == [2]
+    assert [t.producer_id for t in log.aborted_transactions(0, 3)] == [1]
+
+
+def test_marker_goes_a_while_after_the_last_record_of_its_transaction(log: PartitionLog) -> None:
+    append(log, (b"k", b"old"), producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)
+    end_transaction(log, 1, committed=True)
+    append(log, (b"k", b"new"), producer_id=1, producer_epoch=0, base_sequence=1, transactional=True)
+    end_transaction(log, 1, committed=True)
+    log.roll(NOW)
+    clean(log)
+    assert markers(log) == [1, 3]
+    clean(log)
+    assert markers(log) == [1, 3]
+    clean(log, now_ms=NOW + 1000)
+    assert markers(log) == [3]
+    assert keyed(log) == [(2, b"k", b"new")]
+
+
+def test_unstable_records_are_not_cleaned(log: PartitionLog) -> None:
+    append(log, (b"k", b"1"))
+    append(log, (b"k", b"2"), producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)
+    log.roll(NOW)
+    assert plan_compaction(log, 0, NOW) is None
+
+
+def test_last_batch_of_a_producer_stays_as_a_bare_header(directory: LogDirectory, log: PartitionLog) -> None:
+    append(log, (b"k", b"1"), producer_id=9, producer_epoch=2, base_sequence=41)
+    append(log, (b"k", b"2"))
+    log.roll(NOW)
+    clean(log)
+    assert keyed(log) == [(1, b"k", b"2")]
+    for snapshot in Path(log.directory).glob("*.snapshot"):
+        snapshot.unlink()
+    directory.close()
+    for snapshot in Path(log.directory).glob("*.snapshot"):
+        snapshot.unlink()
+    state = open_directory(RealFiles(), directory.path, SETTINGS).logs["state", 0].producers.get(9)
+    assert state is not None
+    assert (state.epoch, state.last_sequence) == (2, 41)
+
+
+def test_compaction_waits_for_the_dirty_ratio_and_for_the_lag(log: PartitionLog) -> None:
+    for number in range(40):
+        append(log, (b"k%d" % number, b"v" * 40))
+    log.roll(NOW)
+    log.settings = LogSettings(compact=True, min_cleanable_dirty_ratio=0.9)
+    assert plan_compaction(log, 30, NOW) is None
+    assert plan_compaction(log, 0, NOW) is not None
+    log.settings = LogSettings(compact=True, min_cleanable_dirty_ratio=0.9, max_compaction_lag_ms=5000)
+    assert plan_compaction(log, 30, NOW + 5001) is not None
+    log.settings = LogSettings(compact=True, min_cleanable_dirty_ratio=0.0, min_compaction_lag_ms=5000)
+    assert plan_compaction(log, 0, NOW + 4000) is None
+    assert plan_compaction(log, 0, NOW + 6000) is not None
+
+
+def test_compaction_in_little_memory_goes_on_in_the_next_pass(
+    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(120):
+        append(log, (b"k%d" % (number % 40), b"v%d" % number))
+    log.roll(NOW)
+    expected = {key: value for _, key, value in keyed(log)}
+    monkeypatch.setattr(cleaner, "KEYS_BYTES_MAX", 25 * 125)
+    dirty_from, passes = 0, 0
+    while dirty_from < 120:
+        dirty_from = clean(log, dirty_from=dirty_from).offset_end
+        passes += 1
+    assert passes > 2
+    assert {key: value for _, key, value in keyed(log)} == expected
+    assert len(keyed(log)) == 40
+
+
+def test_compaction_gives_way_to_retention(log: PartitionLog) -> None:
+    for number in range(40):
+        append(log, (b"k", b"v%d" % number))
+    log.roll(NOW)
+    plan = plan_compaction(log, 0, NOW)
+    assert plan is not None
+    compaction = compact(RealFiles(), plan, NOW)
+    log.drop_oldest(NOW)
+    before = contents(log)
+    install(RealFiles(), compaction, log)
+    assert contents(log)[-1] == before[-1]
+    assert not list(Path(log.directory).glob("*.cleaned"))
+
+
+def end_transaction(log: PartitionLog, producer_id: int, *, committed: bool) -> None:
+    marker = build_end_txn(EndTxnMarker(committed, 0), producer_id=producer_id, producer_epoch=0, timestamp=NOW)
+    log.append(bytearray(marker), leader_epoch=0, now_ms=NOW)
+    log.advance_high_watermark(log.log_end_offset)
