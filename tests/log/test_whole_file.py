@@ -1,4 +1,4 @@
-"""A file replaced as a whole is the old one or the new one after every crash (R2, R3), and errors are final (R4)."""
+"""A file replaced as a whole is the old or the new one after every crash (R2, R3); errors are final (R4)."""
 
 import errno
 from collections.abc import Callable
