@@ -242,7 +242,7 @@ def build_batch(
     return seal(header, packed.data, compression)
 
 
-def seal(header: BatchHeader, records: bytes, compression: Compression) -> bytes:
+def seal(header: BatchHeader, records: bytes | bytearray, compression: Compression) -> bytes:
     """The batch of this header and these records: compressed, with length, codec and checksum set."""
     block = compress(compression, records)
     size_bytes = HEADER_BYTES + len(block)

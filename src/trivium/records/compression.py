@@ -73,7 +73,7 @@ _INT32 = Struct(">i")
 _UINT32_LITTLE = Struct("<I")
 
 
-def compress(compression: Compression, data: bytes) -> bytes:
+def compress(compression: Compression, data: bytes | bytearray) -> bytes:
     return _COMPRESSORS[compression](data)
 
 
@@ -118,7 +118,7 @@ def _copy_plain(data: memoryview, size_bytes_max: int) -> bytes:
     return bytes(data)
 
 
-def _compress_gzip(data: bytes) -> bytes:
+def _compress_gzip(data: bytes | bytearray) -> bytes:
     stream = gzip_engine.compressobj(wbits=_GZIP_WINDOW_BITS)
     return bytes(stream.compress(data) + stream.flush())
 
@@ -144,7 +144,7 @@ def _decompress_gzip(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-def _compress_snappy(data: bytes) -> bytes:
+def _compress_snappy(data: bytes | bytearray) -> bytes:
     parts = [_XERIAL_HEADER]
     for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
@@ -189,7 +189,7 @@ def _decompress_snappy_block(block: memoryview, size_bytes_max: int) -> bytes:
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
-def _compress_lz4(data: bytes) -> bytes:
+def _compress_lz4(data: bytes | bytearray) -> bytes:
     # Java's reader knows independent blocks only, and no content size.
     block_size = lz4.frame.BLOCKSIZE_MAX64KB
     return bytes(lz4.frame.compress(data, block_size=block_size, block_linked=False, store_size=False))
@@ -215,7 +215,7 @@ def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-def _compress_zstd(data: bytes) -> bytes:
+def _compress_zstd(data: bytes | bytearray) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
@@ -234,7 +234,7 @@ def _decompress_zstd(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-_COMPRESSORS: dict[Compression, Callable[[bytes], bytes]] = {
+_COMPRESSORS: dict[Compression, Callable[[bytes | bytearray], bytes]] = {
     Compression.NONE: bytes,
     Compression.GZIP: _compress_gzip,
     Compression.SNAPPY: _compress_snappy,

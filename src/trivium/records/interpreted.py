@@ -15,7 +15,7 @@ bint: TypeAlias = bool
 longlong: TypeAlias = int
 ulonglong: TypeAlias = int
 Py_ssize_t: TypeAlias = int
-p_const_uchar: TypeAlias = bytes
+p_const_uchar: TypeAlias = Any
 p_uchar: TypeAlias = Any
 void: TypeAlias = None
 

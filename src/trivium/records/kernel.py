@@ -38,9 +38,11 @@ compiled: bool = cython.compiled
 
 INT32_MAX = cython.declare(cython.longlong, 0x7FFFFFFF)
 INT64_MAX = cython.declare(cython.longlong, 0x7FFFFFFFFFFFFFFF)
+NO_HEADERS = bytearray()
 VARINT_BYTES_MAX = cython.declare(cython.Py_ssize_t, 10)
 
 if cython.compiled:
+    from cython.cimports.cpython.bytearray import PyByteArray_Resize
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_GetItem, PyTuple_SET_ITEM
     from cython.cimports.trivium.records.allocation import PyType_GenericAlloc
@@ -252,14 +254,16 @@ class Cursor:
     def key(self) -> bytes | None:
         if self.key_length < 0:
             return None
-        return self.p[self.key_at : self.key_at + self.key_length]
+        found: bytes = self.p[self.key_at : self.key_at + self.key_length]
+        return found
 
     @cython.cfunc
     @cython.inline
     def value(self) -> bytes | None:
         if self.value_length < 0:
             return None
-        return self.p[self.value_at : self.value_at + self.value_length]
+        found: bytes = self.p[self.value_at : self.value_at + self.value_length]
+        return found
 
 
 @cython.final
@@ -273,18 +277,22 @@ class Writer:
     capacity: cython.Py_ssize_t
 
     def __init__(self, capacity: int) -> None:
-        self.capacity = max(capacity, 64)
-        self.data = bytearray(self.capacity)
-        self.p = self.data
+        self.data = bytearray()
         self.position = 0
+        self.capacity = 0
+        self.reserve(max(capacity, 64))
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def reserve(self, size_bytes: cython.Py_ssize_t) -> cython.bint:
         """Make room for ``size_bytes`` more."""
         if size_bytes > self.capacity - self.position:
-            self.data.extend(bytes(max(size_bytes, self.capacity)))
-            self.capacity = len(self.data)
+            self.capacity += max(size_bytes, self.capacity)
+            if cython.compiled:
+                # Python's own ways to grow fill the new room with zeros, which costs as much as the records.
+                PyByteArray_Resize(self.data, self.capacity)
+            else:
+                self.data.extend(bytes(self.capacity - len(self.data)))
             self.p = self.data
         return True
 
@@ -353,25 +361,33 @@ class Writer:
         return True
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(-1, check=True)
-    def fixed(self, value: cython.longlong, size_bytes: cython.longlong) -> cython.bint:
-        """A little-endian integer of 4 or 8 bytes, as Arrow has them."""
-        i: cython.longlong
-        self.reserve(size_bytes)
-        if cython.compiled:
-            for i in range(size_bytes):
-                self.p[self.position + i] = (value >> (8 * i)) & 0xFF
-        else:
-            self.data[self.position : self.position + size_bytes] = value.to_bytes(
-                size_bytes, "little", signed=True
-            )
-        self.position += size_bytes
+    def int32(self, value: cython.longlong) -> cython.bint:
+        """The low 32 bits of ``value``, little-endian, as Arrow has them."""
+        self.reserve(4)
+        target: cython.p_uchar = self.p
+        at: cython.Py_ssize_t = self.position
+        target[at] = value & 0xFF
+        target[at + 1] = (value >> 8) & 0xFF
+        target[at + 2] = (value >> 16) & 0xFF
+        target[at + 3] = (value >> 24) & 0xFF
+        self.position = at + 4
         return True
 
     @cython.cfunc
     @cython.inline
-    def taken(self) -> bytes:
-        return bytes(self.data[: self.position])
+    @cython.exceptval(-1, check=True)
+    def int64(self, value: cython.longlong) -> cython.bint:
+        self.int32(value)
+        return self.int32(value >> 32)
+
+    @cython.cfunc
+    @cython.inline
+    def taken(self) -> bytearray:
+        """What was written. It is the writer's own block: nothing may be written after it."""
+        del self.data[self.position :]
+        return self.data
 
 
 @cython.cfunc
@@ -444,20 +460,20 @@ def build(records: Sequence[Record], base_timestamp: int | None) -> Packed:
         headers: tuple[Header, ...] = field(record, 4)
         key_bytes: bytes = b"" if key is None else key
         value_bytes: bytes = b"" if value is None else value
-        headers_bytes: bytes = encode_headers(headers) if headers else b""
+        named: bytearray = encode_headers(headers) if headers else NO_HEADERS
         writer.open_record(
             difference(timestamp, base),
             offset_delta,
             -1 if key is None else len(key_bytes),
             -1 if value is None else len(value_bytes),
             len(headers),
-            len(headers_bytes),
+            len(named),
         )
         writer.copy(key_bytes, 0, len(key_bytes))
         writer.varint(-1 if value is None else len(value_bytes))
         writer.copy(value_bytes, 0, len(value_bytes))
         writer.varint(len(headers))
-        writer.copy(headers_bytes, 0, len(headers_bytes))
+        writer.copy(named, 0, len(named))
         offset_delta += 1
     return Packed(writer.taken(), offset_delta, base, latest)
 
@@ -482,7 +498,7 @@ def difference(timestamp: cython.longlong, base: cython.longlong) -> cython.long
 
 
 @cython.cfunc
-def encode_headers(headers: Iterable[Header]) -> bytes:
+def encode_headers(headers: Iterable[Header]) -> bytearray:
     writer: Writer = Writer(64)
     for name, value in headers:
         name_bytes: bytes = name.encode("utf-8", "surrogateescape")
@@ -594,13 +610,13 @@ class BlobsWriter:
     rows_count: cython.Py_ssize_t
     nulls_count: cython.Py_ssize_t
 
-    def __init__(self, rows_count: int) -> None:
-        self.data = Writer(64)
+    def __init__(self, rows_count: int, data_bytes: int) -> None:
+        self.data = Writer(data_bytes)
         self.offsets = Writer(4 * rows_count + 4)
         self.validity = Writer(rows_count // 8 + 1)
         self.rows_count = 0
         self.nulls_count = 0
-        self.offsets.fixed(0, 4)
+        self.offsets.int32(0)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -623,7 +639,7 @@ class BlobsWriter:
             self.data.reserve(length)
             self.data.copy(source, start, length)
         self.rows_count += 1
-        self.offsets.fixed(self.data.position, 4)
+        self.offsets.int32(self.data.position)
         return True
 
     @cython.cfunc
@@ -635,25 +651,27 @@ class BlobsWriter:
 def to_columns(sections: Sequence[Section]) -> Columns:
     """The records of all these sections, one after the other."""
     rows_count: cython.Py_ssize_t = 0
+    data_bytes: cython.Py_ssize_t = 0
     for section in sections:
         rows_count += min(max(section.records_count, 0), len(section.data) // 7)
+        data_bytes += len(section.data)
     offsets: Writer = Writer(8 * rows_count)
     timestamps: Writer = Writer(8 * rows_count)
     timestamp_types: Writer = Writer(4 * rows_count)
-    keys: BlobsWriter = BlobsWriter(rows_count)
-    values: BlobsWriter = BlobsWriter(rows_count)
+    keys: BlobsWriter = BlobsWriter(rows_count, 0)
+    values: BlobsWriter = BlobsWriter(rows_count, data_bytes)
     header_ends: Writer = Writer(4 * rows_count + 4)
-    header_names: BlobsWriter = BlobsWriter(0)
-    header_values: BlobsWriter = BlobsWriter(0)
+    header_names: BlobsWriter = BlobsWriter(0, 0)
+    header_values: BlobsWriter = BlobsWriter(0, 0)
     cursor: Cursor
     length: cython.Py_ssize_t
-    header_ends.fixed(0, 4)
+    header_ends.int32(0)
     for section in sections:
         cursor = Cursor(section)
         while cursor.advance():
-            offsets.fixed(cursor.base_offset + cursor.offset_delta, 8)
-            timestamps.fixed(microseconds(cursor.timestamp), 8)
-            timestamp_types.fixed(1 if cursor.is_append_time else 0, 4)
+            offsets.int64(cursor.base_offset + cursor.offset_delta)
+            timestamps.int64(microseconds(cursor.timestamp))
+            timestamp_types.int32(1 if cursor.is_append_time else 0)
             keys.append(cursor.p, cursor.key_at, cursor.key_length)
             values.append(cursor.p, cursor.value_at, cursor.value_length)
             if cursor.headers_count:
@@ -663,7 +681,7 @@ def to_columns(sections: Sequence[Section]) -> Columns:
                     length = cursor.skip_bytes()
                     header_values.append(cursor.p, cursor.position - max(length, 0), length)
                 cursor.end_headers()
-            header_ends.fixed(header_names.rows_count, 4)
+            header_ends.int32(header_names.rows_count)
     return Columns(
         keys.rows_count,
         header_names.rows_count,
@@ -756,6 +774,7 @@ def read_fixed(
         return int.from_bytes(p[at : at + size_bytes], "little", signed=True)
     number: cython.ulonglong = 0
     byte: cython.ulonglong
+    i: cython.longlong
     for i in range(size_bytes):
         byte = p[at + i]
         number |= byte << (8 * i)
@@ -786,6 +805,7 @@ def from_columns(columns: RowColumns, row: int, size_bytes_max: int) -> Packed:
     base: cython.longlong
     latest: cython.longlong = -1
     headers_count: cython.Py_ssize_t
+    i: cython.Py_ssize_t
     if not 0 <= first < end:
         raise EncodeError(f"there is no row {first} among {end}")
     base = read_fixed(timestamps, 8 * first, 8)

@@ -33,7 +33,7 @@ class Section(NamedTuple):
 class Packed(NamedTuple):
     """Records as bytes, with what a batch header will say about them. -1 is "no timestamp"."""
 
-    data: bytes
+    data: bytearray
     records_count: int
     base_timestamp: int
     max_timestamp: int
@@ -57,12 +57,12 @@ class Columns(NamedTuple):
 
     rows_count: int
     headers_count: int
-    offsets: bytes
-    timestamps_us: bytes
-    timestamp_types: bytes
+    offsets: bytearray
+    timestamps_us: bytearray
+    timestamp_types: bytearray
     keys: Blobs
     values: Blobs
-    header_ends: bytes
+    header_ends: bytearray
     header_names: Blobs
     header_values: Blobs
 
