@@ -3,6 +3,7 @@ open transactions and what is stable (R14).
 """
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -11,6 +12,7 @@ from trivium.log.producer_snapshot import encode_snapshot
 from trivium.log.producers import CompletedTransaction, OpenTransaction, ProducerStates
 from trivium.log.txn_index import TxnIndex
 from trivium.records.batch import HEADER_BYTES, BatchHeader, iter_batches
+from trivium.testing.disk import FakeDisk
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-files" / "txn-0"
 SEQUENCE_MAX = 2**31 - 1
@@ -213,6 +215,13 @@ def test_load_newest_removes_snapshots_that_the_log_does_not_reach(tmp_path: Pat
     directory_with(tmp_path, 10, 30)
     ProducerStates.load_newest(RealFiles(), str(tmp_path), 29)
     assert ProducerStates.load_newest(RealFiles(), str(tmp_path), 100)[1] == 10
+
+
+def test_load_newest_removes_them_for_good() -> None:
+    """R2: a removal that a power loss undid would put the snapshot back, beside a log that grew meanwhile."""
+    disk = FakeDisk({"/t-0/00000000000000000030.snapshot": encode_snapshot([])})
+    ProducerStates.load_newest(disk, "/t-0", 29)
+    assert all(not disk.crash(Random(seed)).tree() for seed in range(20))
 
 
 def test_load_newest_passes_over_a_damaged_snapshot(tmp_path: Path) -> None:

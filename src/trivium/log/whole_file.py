@@ -13,7 +13,7 @@ from trivium.wire.buffer import Buffer
 
 
 def read(files: Files, path: str) -> bytes:
-    file = files.open(path)
+    file = files.open_to_read(path)
     try:
         return file.read(file.size(), 0)
     finally:
