@@ -28,7 +28,7 @@ class FileImage:
 
     def __init__(self, content: bytes = b"") -> None:
         self.content = bytearray(content)
-        self._durable = bytes(content)
+        self._durable = bytearray(content)
         # Sector number -> what it held after each write since the last sync, as far as the file reached.
         self._pending: dict[int, list[bytes]] = {}
         self._pending_sizes: list[int] = []
@@ -54,8 +54,9 @@ class FileImage:
         self._changed(min(size_bytes, was_bytes), max(size_bytes, was_bytes), was_bytes)
 
     def sync(self) -> None:
-        size_bytes = self._synced_size()
-        durable = bytearray(self._durable[:size_bytes].ljust(size_bytes, b"\0"))
+        size_bytes, durable = self._synced_size(), self._durable
+        del durable[size_bytes:]
+        durable.extend(bytes(size_bytes - len(durable)))
         for sector in self._pending:
             start = sector * SECTOR_BYTES
             fresh = self.content[start : min(start + SECTOR_BYTES, size_bytes)]
@@ -63,7 +64,6 @@ class FileImage:
             self._lost.pop(sector, None)
         if size_bytes == len(self.content):
             self._lost_sizes.clear()
-        self._durable = bytes(durable)
         self._pending.clear()
         self._pending_sizes.clear()
 
@@ -85,18 +85,16 @@ class FileImage:
         """Turn one bit around, in memory and on the medium, without anybody having written."""
         self.content[position] ^= 1 << bit
         if position < len(self._durable):
-            damaged = bytearray(self._durable)
-            damaged[position] ^= 1 << bit
-            self._durable = bytes(damaged)
+            self._durable[position] ^= 1 << bit
 
     def after_power_loss(self, random: Random) -> "FileImage":
         fortune = random.random()
         if fortune < 0.25:
-            return FileImage(self._durable)
+            return FileImage(bytes(self._durable))
         if fortune < 0.4 and not self._lost:
             return FileImage(bytes(self.content))
         size_bytes = self._surviving_size(random)
-        content = bytearray(self._durable[:size_bytes].ljust(size_bytes, b"\0"))
+        content = self._durable[:size_bytes].ljust(size_bytes, b"\0")
         for sector in sorted(self._pending.keys() | self._lost.keys()):
             start = sector * SECTOR_BYTES
             end = min(start + SECTOR_BYTES, size_bytes)
@@ -115,7 +113,7 @@ class FileImage:
         return size_bytes
 
     def _surviving_sector(self, start: int, versions: list[bytes], random: Random) -> bytes:
-        old = self._durable[start : start + SECTOR_BYTES].ljust(SECTOR_BYTES, b"\0")
+        old = bytes(self._durable[start : start + SECTOR_BYTES]).ljust(SECTOR_BYTES, b"\0")
         new = random.choice(versions).ljust(SECTOR_BYTES, b"\0")
         fate = random.choice(["old", "new", "new", "torn", "zeros"])
         if fate == "old":
