@@ -12,7 +12,7 @@ Ordered by last offset. The records of a transaction may lie in earlier segments
 reads a range of offsets asks this segment's index and those after it, until one says ``complete``.
 
 A lost entry would show aborted records to readers of committed ones, so this index must be synced before
-the recovery point passes its markers; behind that point recovery does not read the log again.
+the recovery point leaves its segment: recovery reads the segment of that point and those after it, no other.
 """
 
 from collections.abc import Iterable, Iterator
