@@ -1,0 +1,173 @@
+"""Users and rights as the metadata log tells them: SCRAM credentials, access control entries, tokens.
+
+A code that nobody has given a meaning is refused, not skipped: it might have been a deny.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple, TypeVar
+
+from trivium.messages.stored.metadata_access import (
+    AccessControlEntryRecord,
+    DelegationTokenRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
+from trivium.wire.errors import DecodeError
+from trivium.wire.uuid_text import uuid_to_text
+
+Code = TypeVar("Code", bound=IntEnum)
+
+
+class ResourceType(IntEnum):
+    """What a right is about."""
+
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class PatternType(IntEnum):
+    """How the name of a resource is meant."""
+
+    LITERAL = 3
+    PREFIXED = 4
+
+
+class Operation(IntEnum):
+    ALL = 2
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
+
+
+class Permission(IntEnum):
+    DENY = 2
+    ALLOW = 3
+
+
+class AccessControlEntry(NamedTuple):
+    """Who may, or may not, do what to which resources, and from where."""
+
+    resource_type: ResourceType
+    resource_name: str
+    pattern_type: PatternType
+    principal: str
+    host: str
+    operation: Operation
+    permission: Permission
+
+
+@dataclass(slots=True)
+class AccessControlEntries:
+    by_id: dict[bytes, AccessControlEntry] = field(default_factory=dict)
+
+    def add(self, record: AccessControlEntryRecord) -> None:
+        self.by_id[record.id] = AccessControlEntry(
+            _meaning(ResourceType, record.resource_type),
+            record.resource_name,
+            _meaning(PatternType, record.pattern_type),
+            record.principal,
+            record.host,
+            _meaning(Operation, record.operation),
+            _meaning(Permission, record.permission_type),
+        )
+
+    def remove(self, record: RemoveAccessControlEntryRecord) -> None:
+        if self.by_id.pop(record.id, None) is None:
+            raise DecodeError(f"no access control entry has the id {uuid_to_text(record.id)}")
+
+
+class ScramMechanism(IntEnum):
+    SCRAM_SHA_256 = 1
+    SCRAM_SHA_512 = 2
+
+    @property
+    def hash_name(self) -> str:
+        """As ``hashlib`` calls it."""
+        return "sha256" if self is ScramMechanism.SCRAM_SHA_256 else "sha512"
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredential:
+    """What proves a user's password without being it (RFC 5802). The keys stay out of ``repr`` (S15)."""
+
+    iterations: int
+    salt: bytes = field(repr=False)
+    stored_key: bytes = field(repr=False)
+    server_key: bytes = field(repr=False)
+
+
+@dataclass(slots=True)
+class ScramCredentials:
+    by_user: dict[str, dict[ScramMechanism, ScramCredential]] = field(default_factory=dict)
+
+    def set(self, record: UserScramCredentialRecord) -> None:
+        mechanism = _meaning(ScramMechanism, record.mechanism)
+        self.by_user.setdefault(record.name, {})[mechanism] = ScramCredential(
+            record.iterations, record.salt, record.stored_key, record.server_key
+        )
+
+    def remove(self, record: RemoveUserScramCredentialRecord) -> None:
+        mechanism = _meaning(ScramMechanism, record.mechanism)
+        credentials = self.by_user.get(record.name, {})
+        if credentials.pop(mechanism, None) is None:
+            raise DecodeError(f"user {record.name} has no {mechanism.name} credential to remove")
+        if not credentials:
+            del self.by_user[record.name]
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationToken:
+    """A token that ``owner`` may log in with. Its secret is no part of the log."""
+
+    token_id: str
+    owner: str
+    requester: str
+    renewers: tuple[str, ...]
+    issue_timestamp: int
+    max_timestamp: int
+    expiration_timestamp: int
+
+
+@dataclass(slots=True)
+class DelegationTokens:
+    by_id: dict[str, DelegationToken] = field(default_factory=dict)
+
+    def set(self, record: DelegationTokenRecord) -> None:
+        """Issue a token, or renew it: the record is the same."""
+        self.by_id[record.token_id] = DelegationToken(
+            record.token_id,
+            record.owner,
+            record.requester,
+            tuple(record.renewers),
+            record.issue_timestamp,
+            record.max_timestamp,
+            record.expiration_timestamp,
+        )
+
+    def remove(self, record: RemoveDelegationTokenRecord) -> None:
+        # Kafka does not ask whether the token is still there: it may have expired at the same time.
+        self.by_id.pop(record.token_id, None)
+
+
+def _meaning(codes: type[Code], code: int) -> Code:
+    try:
+        return codes(code)
+    except ValueError as error:
+        raise DecodeError(f"{code} is no {codes.__name__} of an access control record") from error
