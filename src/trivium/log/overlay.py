@@ -16,30 +16,34 @@ from trivium.wire.buffer import Buffer
 class _Layer:
     """One file's content: the file below until the first change, a copy from then on."""
 
-    __slots__ = ("_below", "_copy", "path")
+    __slots__ = ("_copy", "_files", "_open", "_source", "path")
 
-    def __init__(self, path: str, below: File | None) -> None:
+    def __init__(self, path: str, below: Files | None) -> None:
         self.path = path
-        self._below = below
+        self._files = below
+        self._source = path
+        self._open: File | None = None
         self._copy: bytearray | None = bytearray() if below is None else None
+
+    def _below(self) -> File:
+        if self._open is None:
+            assert self._files is not None
+            self._open = self._files.open_to_read(self._source)
+        return self._open
 
     def _own(self) -> bytearray:
         if self._copy is None:
-            assert self._below is not None
-            self._copy = bytearray(self._below.read(self._below.size(), 0))
+            self._copy = bytearray(self._below().read(self._below().size(), 0))
+            self.close()
         return self._copy
 
     def size(self) -> int:
-        if self._copy is not None:
-            return len(self._copy)
-        assert self._below is not None
-        return self._below.size()
+        return len(self._copy) if self._copy is not None else self._below().size()
 
     def read(self, size_bytes: int, position: int) -> bytes:
         if self._copy is not None:
             return bytes(self._copy[position : position + size_bytes])
-        assert self._below is not None
-        return self._below.read(size_bytes, position)
+        return self._below().read(size_bytes, position)
 
     def write(self, data: Buffer, position: int) -> None:
         own = self._own()
@@ -56,7 +60,10 @@ class _Layer:
         """There is nothing to make durable."""
 
     def close(self) -> None:
-        """The layer stays: it is the only place that knows what was changed."""
+        """The layer stays, as the only place that knows what was changed; the descriptor below does not."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
 
 class _NoLock:
@@ -77,7 +84,7 @@ class OverlayFiles:
         layer = self._layers.get(path)
         if layer is None:
             if self._lies_below(path):
-                layer = _Layer(path, self._below.open_to_read(path))
+                layer = _Layer(path, self._below)
             elif create:
                 layer = _Layer(path, None)
             else:
