@@ -8,11 +8,10 @@ as tables or, with ``--json``, as one document.
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import click
@@ -20,16 +19,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
+from trivium.cli.tables import printable, rows_table, shortened
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import LogError
 from trivium.log.files import RealFiles
 from trivium.log.names import META_PROPERTIES
 from trivium.log.overlay import OverlayFiles
 from trivium.log.partition_log import PartitionLog
-from trivium.log.settings import LogSettings
+from trivium.log.properties import read_meta
 from trivium.records.batch import iter_records
 from trivium.wire.errors import DecodeError
 from trivium.wire.uuid_text import uuid_to_text
+
+Facts: TypeAlias = dict[str, Any]
+"""What a view shows, ready for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +103,22 @@ class RecordRow:
     show_default=True,
     help="With --partition: batches to show.",
 )
+@click.option(
+    "--metadata",
+    "-m",
+    "wants_metadata",
+    is_flag=True,
+    help="Show topics with their settings, users, rights, quotas and features.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document for scripts.")
 def command(
-    directory: str, partition: str | None, records: int, offset: int | None, limit: int, as_json: bool
+    directory: str,
+    partition: str | None,
+    records: int,
+    offset: int | None,
+    limit: int,
+    wants_metadata: bool,
+    as_json: bool,
 ) -> None:
     """Look into a log directory, ours or Kafka's, without changing it.
 
@@ -110,44 +127,55 @@ def command(
       trivium inspect data                           all partitions, and what recovery would do
       trivium inspect data -p orders-0               segments and batches of one
       trivium inspect data -p orders-0 -r 5 --from 1000
+      trivium inspect data --metadata                what the cluster is: topics, users, rights
       trivium inspect data --json | jq '.partitions[].log_end_offset'
     """
-    opened = _open(directory)
-    if partition is None:
-        facts: dict[str, Any] = survey(opened)
-    else:
-        facts = _survey_partition(opened, partition, offset, limit, records)
+    if wants_metadata and partition is not None:
+        raise click.UsageError("Choose one of --metadata and --partition.")
+    try:
+        facts, show = _gather(directory.rstrip("/") or "/", wants_metadata, partition, offset, limit, records)
+    except (LogError, DecodeError, OSError) as error:
+        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(facts, default=asdict, indent=1))
-    elif partition is None:
-        _show_directory(Console(), opened, facts)
     else:
-        _show_partition(Console(), facts)
+        show(Console(), facts)
 
 
-def _open(directory: str) -> LogDirectory:
-    if not os.path.exists(os.path.join(directory, META_PROPERTIES)):
+def _gather(
+    path: str, wants_metadata: bool, partition: str | None, offset: int | None, limit: int, records: int
+) -> tuple[Facts, Callable[[Console, Facts], None]]:
+    """What was asked for, and how to show it to a person."""
+    if not os.path.exists(os.path.join(path, META_PROPERTIES)):
         raise click.ClickException(
-            f"{directory} has no {META_PROPERTIES}; name the log directory itself, as in log.dirs."
+            f"{path} has no {META_PROPERTIES}; name the log directory itself, as in log.dirs."
         )
-    try:
-        return LogDirectory.open(
-            OverlayFiles(RealFiles()),
-            directory.rstrip("/") or "/",
-            node_id=-1,
-            cluster_id=None,
-            new_id=uuid4,
-            settings_for=lambda _topic: LogSettings(compact=True),
-            now_ms=int(time.time() * 1000),
-        )
-    except (LogError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    now_ms = int(time.time() * 1000)
+    metadata = load_metadata(RealFiles(), path, now_ms)
+    if wants_metadata:
+        if metadata is None:
+            raise click.ClickException(
+                f"{path} has no metadata log; it is in another directory of the node, or on the controllers."
+            )
+        return survey_metadata(metadata, path), show_metadata
+    opened = LogDirectory.open(
+        OverlayFiles(RealFiles()),
+        path,
+        node_id=-1,
+        cluster_id=None,
+        new_id=uuid4,
+        settings_for=settings_from(metadata, read_meta(RealFiles(), f"{path}/{META_PROPERTIES}").node_id),
+        now_ms=now_ms,
+    )
+    if partition is None:
+        return survey(opened), _show_directory
+    return _survey_partition(opened, partition, offset, limit, records), _show_partition
 
 
 # -- facts -----------------------------------------------------------------------------------------
 
 
-def survey(opened: LogDirectory) -> dict[str, Any]:
+def survey(opened: LogDirectory) -> Facts:
     """Everything about a directory, ready for JSON."""
     notes = {recovery.name: recovery.notes for recovery in opened.opening.recoveries}
     rows = []
@@ -176,25 +204,20 @@ def survey(opened: LogDirectory) -> dict[str, Any]:
     }
 
 
-def _survey_partition(
-    opened: LogDirectory, name: str, offset: int | None, limit: int, records: int
-) -> dict[str, Any]:
+def _survey_partition(opened: LogDirectory, name: str, offset: int | None, limit: int, records: int) -> Facts:
     log = next((log for log in opened.logs.values() if log.name == name), None)
     if log is None:
         raise click.ClickException(
             f"There is no partition {name}; run 'trivium inspect {opened.path}' to see them."
         )
     start = log.log_start_offset if offset is None else offset
-    try:
-        return {
-            "partition": name,
-            "segments": list(_segments(log)),
-            "batches": list(islice(_batches(log, start), limit)),
-            "records": list(islice(_records(log, start), records)),
-            "notes": [] if log.corruption is None else [str(log.corruption)],
-        }
-    except (LogError, DecodeError) as error:
-        raise click.ClickException(str(error)) from error
+    return {
+        "partition": name,
+        "segments": list(_segments(log)),
+        "batches": list(islice(_batches(log, start), limit)),
+        "records": list(islice(_records(log, start), records)),
+        "notes": [] if log.corruption is None else [str(log.corruption)],
+    }
 
 
 def _segments(log: PartitionLog) -> Iterator[SegmentRow]:
@@ -235,7 +258,7 @@ def _records(log: PartitionLog, offset: int) -> Iterator[RecordRow]:
             continue
         for record in iter_records(found.data):
             if record.offset >= offset:
-                headers = {name: _text(value) for name, value in record.headers}
+                headers = {printable(name): _text(value) for name, value in record.headers}
                 yield RecordRow(
                     record.offset, record.timestamp, _text(record.key), _text(record.value), headers
                 )
@@ -243,70 +266,47 @@ def _records(log: PartitionLog, offset: int) -> Iterator[RecordRow]:
 
 def _text(data: bytes | None) -> str | None:
     """Bytes as a person reads them: text where they are text, escapes where they are not."""
-    if data is None:
-        return None
-    text = data.decode("utf-8", "backslashreplace")
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
-    )
+    return None if data is None else printable(data.decode("utf-8", "backslashreplace"))
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _show_directory(console: Console, opened: LogDirectory, facts: dict[str, Any]) -> None:
+def _show_directory(console: Console, facts: Facts) -> None:
     state = (
-        "stopped cleanly" if opened.opening.clean else "not stopped cleanly: shown as recovery would leave it"
+        "stopped cleanly"
+        if facts["clean_shutdown"]
+        else "not stopped cleanly: shown as recovery would leave it"
     )
     console.print(
-        f"[bold]{opened.path}[/bold]  cluster {opened.meta.cluster_id}, node {opened.meta.node_id}, {state}"
+        f"[bold]{escape(facts['directory'])}[/bold]  "
+        f"cluster {escape(facts['cluster_id'])}, node {facts['node_id']}, {state}"
     )
     table = Table(
         "partition",
-        *(_right(title) for title in ("start", "end", "stable", "segments", "bytes", "producers")),
+        *(
+            Column(title, justify="right")
+            for title in ("start", "end", "stable", "segments", "bytes", "producers")
+        ),
     )
     for row in facts["partitions"]:
         offsets = (row.log_start_offset, row.log_end_offset, row.last_stable_offset)
         numbers = (*offsets, row.segments, row.size_bytes, row.producers)
-        table.add_row(_short(row.name), *(f"{number:,}" for number in numbers))
+        table.add_row(shortened(row.name), *(f"{number:,}" for number in numbers))
     console.print(table)
-    for note in opened.opening.notes:
-        console.print(f"- {note}", highlight=False)
+    _show_notes(console, facts["notes"])
     for row in facts["partitions"]:
-        for note in row.notes:
-            console.print(f"- {_short(row.name)}: {note}", highlight=False)
+        _show_notes(console, [f"{shortened(row.name)}: {note}" for note in row.notes])
 
 
-def _show_partition(console: Console, facts: dict[str, Any]) -> None:
+def _show_partition(console: Console, facts: Facts) -> None:
     console.print(f"[bold]{facts['partition']}[/bold]")
     for title in ("segments", "batches", "records"):
-        rows = facts[title]
-        if not rows:
-            continue
-        names = list(asdict(rows[0]))
-        table = Table(*(name.replace("_", " ") for name in names), title=title, title_justify="left")
-        for row in rows:
-            table.add_row(*(_cell(name, value) for name, value in asdict(row).items()))
-        console.print(table)
-    for note in facts["notes"]:
-        console.print(f"- {note}", highlight=False)
+        if facts[title]:
+            console.print(rows_table(title, facts[title]))
+    _show_notes(console, facts["notes"])
 
 
-def _right(title: str) -> Column:
-    return Column(title, justify="right")
-
-
-def _short(name: str, width: int = 40) -> str:
-    return name if len(name) <= width else f"{name[: width // 2]}…{name[-width // 2 + 1 :]}"
-
-
-def _cell(name: str, value: object) -> str:
-    if name.endswith("timestamp") and isinstance(value, int):
-        if value < 0:
-            return "none"
-        return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")[:-6]
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, dict):
-        return " ".join(f"{key}={part}" for key, part in value.items())
-    return "null" if value is None else escape(str(value))
+def _show_notes(console: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        console.print(f"- {escape(note)}", highlight=False)
