@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
-from trivium.cli.tables import printable, rows_table, shortened
+from trivium.cli.tables import open_console, printable, rows_table, shortened
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import LogError
 from trivium.log.files import RealFiles
@@ -139,7 +139,7 @@ def command(
     if as_json:
         click.echo(json.dumps(facts, default=asdict, indent=1))
     else:
-        show(Console(), facts)
+        show(open_console(), facts)
 
 
 def _gather(

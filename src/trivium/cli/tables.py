@@ -5,10 +5,21 @@ taken for markup, and nothing that is not printable reaches the terminal as it i
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
+from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
+
+
+_PIPED_COLUMNS = 160
+"""How wide tables are where no terminal says how wide it is: enough that nothing needs to be folded."""
+
+
+def open_console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=_PIPED_COLUMNS)
 
 
 def printable(text: str) -> str:
@@ -27,17 +38,17 @@ def rows_table(title: str, rows: Sequence[Any]) -> Table:
     """A table of dataclass instances of one class, one column for each field."""
     names = [field.name for field in fields(rows[0])]
     columns = [
-        Column(
-            name.replace("_", " "),
-            justify="right" if isinstance(getattr(rows[0], name), int) else "left",
-            overflow="fold",
-        )
+        Column(name.replace("_", " "), justify=_justify(getattr(rows[0], name)), overflow="fold")
         for name in names
     ]
-    table = Table(*columns, title=title, title_justify="left")
+    table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         table.add_row(*(_cell(name, getattr(row, name)) for name in names))
     return table
+
+
+def _justify(value: object) -> Literal["left", "right"]:
+    return "right" if isinstance(value, int) and not isinstance(value, bool) else "left"
 
 
 def _cell(name: str, value: object) -> str:
@@ -48,10 +59,9 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, Mapping):
-        text = " ".join(f"{key}={'null' if part is None else part}" for key, part in value.items())
-    else:
-        text = "null" if value is None else str(value)
-    return escape(printable(text))
+        parts = (f"{key}={'null' if part is None else part}" for key, part in value.items())
+        return "\n".join(escape(printable(part)) for part in parts)
+    return "null" if value is None else escape(printable(str(value)))
 
 
 def _moment(timestamp_ms: int) -> str:
