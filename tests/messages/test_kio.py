@@ -45,16 +45,18 @@ _RICHER = {
 }
 
 
-def _kio_entities() -> Iterator[Any]:
+def kio_entities() -> Iterator[tuple[str, int, str]]:
+    """Name, version and place of everything that kio has and we have too."""
     for name, versions in schema_name_map.items():
         for version, paths in versions.items():
             for kind, path in paths.items():
                 if name not in NOT_OURS:
-                    full_name = f"{name}_{_KINDS[kind]}" if kind in _KINDS else name
-                    yield pytest.param(full_name, version, path, id=f"{full_name}-v{version}")
+                    yield f"{name}_{_KINDS[kind]}" if kind in _KINDS else name, version, path
 
 
-@pytest.mark.parametrize(("name", "version", "path"), list(_kio_entities()))
+@pytest.mark.parametrize(
+    ("name", "version", "path"), [pytest.param(*each, id=f"{each[0]}-v{each[1]}") for each in kio_entities()]
+)
 def test_message_of_arbitrary_values_has_the_bytes_that_kio_writes(
     name: str, version: int, path: str
 ) -> None:

@@ -17,3 +17,10 @@ BATCH_BYTES_MAX = 104_857_600
 
 RECORD_HEADERS_MAX = 100_000
 """Headers of one record: each costs at least two bytes on the wire and an object in memory."""
+
+MESSAGE_ELEMENTS_MAX = 1_000_000
+"""Array elements and unknown tags of one message, all arrays together (S1). A byte or two on the wire become
+an object of a hundred: without this, one frame of 100 MiB of zeros would take gigabytes."""
+
+TAGGED_FIELDS_MAX = 1_000
+"""Tagged fields of one section: Kafka's largest has about ten, each costs two bytes and an object."""

@@ -13,6 +13,8 @@ from typing import Final
 
 from trivium.wire.builder import Builder
 from trivium.wire.cursor import Cursor
+from trivium.wire.errors import DecodeError
+from trivium.wire.limits import TAGGED_FIELDS_MAX
 
 TaggedFields = Mapping[int, bytes]
 
@@ -28,6 +30,8 @@ def read_tagged_fields(cursor: Cursor) -> TaggedFields:
     count = cursor.uvarint()
     if not count:
         return NO_TAGGED_FIELDS
+    if count > TAGGED_FIELDS_MAX:
+        raise DecodeError(f"{count} tagged fields announced, at most {TAGGED_FIELDS_MAX} are taken")
     cursor.require_elements(count, TAGGED_FIELD_BYTES_MIN)
     fields = {}
     for _ in range(count):

@@ -2,7 +2,7 @@
 
 A decoder takes a buffer and a position and returns the message and the position behind it. Positions
 only grow, every length is compared with the end of the buffer before it is used, and every count with
-the least that so many elements need. What the generated code itself raises on bad bytes (``IndexError``,
+the least that so many elements need and with what is left of the message's budget of elements. What the generated code itself raises on bad bytes (``IndexError``,
 ``struct.error``, ``UnicodeDecodeError``) its caller turns into ``DecodeError``.
 """
 
@@ -16,12 +16,14 @@ from trivium.messages.codegen.support import (
     COUNTED_LAYOUTS_MAX,
     CountedLayouts,
     read_unknown_tags,
+    refuse_elements,
     refuse_length,
     refuse_tag_size,
     unpack_numbers,
 )
 from trivium.messages.schema import Field, ListOf, Message, StructType
 from trivium.messages.types import Blob, FixedSize, Text
+from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 from trivium.wire.tagged_fields import NO_TAGGED_FIELDS, TAGGED_FIELD_BYTES_MIN
 from trivium.wire.varint import ByteSource, read_uvarint
 
@@ -42,6 +44,7 @@ class _DecoderSource:
                 "new": object.__new__,
                 "read_uvarint": read_uvarint,
                 "read_unknown_tags": read_unknown_tags,
+                "refuse_elements": refuse_elements,
                 "refuse_length": refuse_length,
                 "refuse_tag_size": refuse_tag_size,
                 "unpack_numbers": unpack_numbers,
@@ -53,6 +56,7 @@ class _DecoderSource:
         source = self._source
         with source.function("def decode(buf, pos):"):
             source.line("end = len(buf)")
+            source.line(f"budget = {MESSAGE_ELEMENTS_MAX}")
             self._struct(self._message, "message")
             source.line("return message, pos")
         return source.compile(f"<{self._message.__name__} v{self._version} decoder>", "decode")
@@ -123,8 +127,9 @@ class _DecoderSource:
         with source.block("if n:"):
             if reader is None:
                 source.line(f"{variable}.unknown_tags, pos = read_unknown_tags(buf, pos - 1)")
+                self._spend(f"len({variable}.unknown_tags)", repr(f"{cls.__name__} tags"))
             else:
-                source.line(f"pos = {reader}({variable}, buf, pos - 1)")
+                source.line(f"pos, budget = {reader}({variable}, buf, pos - 1, budget)")
         with source.block("else:"):
             source.line(f"{variable}.unknown_tags = NO_TAGS")
             for each in known:
@@ -134,7 +139,7 @@ class _DecoderSource:
         """A function of its own for a section that is not empty: it is seldom called."""
         source = self._source
         function = source.fresh("read_tags_")
-        with source.function(f"def {function}(message, buf, pos):"):
+        with source.function(f"def {function}(message, buf, pos, budget):"):
             source.line("end = len(buf)")
             for each in known:
                 self._default(each, "message")
@@ -142,6 +147,7 @@ class _DecoderSource:
             source.line("count, pos = read_uvarint(buf, pos)")
             with source.block(f"if count * {TAGGED_FIELD_BYTES_MIN} > end - pos:"):
                 source.line(f"raise refuse_length({cls.__name__ + ' tags'!r}, count, end - pos)")
+            self._spend("count", repr(f"{cls.__name__} tags"))
             with source.block("for _ in range(count):"):
                 source.line("tag, pos = read_uvarint(buf, pos)")
                 source.line("size, pos = read_uvarint(buf, pos)")
@@ -158,7 +164,7 @@ class _DecoderSource:
                 with source.block("if pos != stop:"):
                     source.line(f"raise refuse_tag_size({cls.__name__!r})")
             source.line("message.unknown_tags = unknown or NO_TAGS")
-            source.line("return pos")
+            source.line("return pos, budget")
         return function
 
     # Values
@@ -207,6 +213,7 @@ class _DecoderSource:
                 source.line("n -= 1")
             with source.block(f"if not 0 <= n * {element_bytes} <= end - pos:"):
                 source.line(f"raise refuse_length({name}, n, end - pos)")
+            self._spend("n", name)
             if isinstance(element, FixedSize):
                 self._numbers(element, target)
             else:
@@ -241,6 +248,12 @@ class _DecoderSource:
         if is_compact:
             with self._source.block("if n > 127:"):
                 self._source.line("n, pos = read_uvarint(buf, pos - 1)")
+
+    def _spend(self, count: str, name: str) -> None:
+        """Elements cost more in memory than on the wire: a message has a budget of them."""
+        self._source.line(f"budget -= {count}")
+        with self._source.block("if budget < 0:"):
+            self._source.line(f"raise refuse_elements({name})")
 
     @contextmanager
     def _unless_null(self, is_nullable: bool, target: str, is_there: str) -> Iterator[None]:

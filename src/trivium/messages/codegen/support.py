@@ -7,6 +7,7 @@ from typing import Any, Final
 from trivium.wire.builder import Builder
 from trivium.wire.cursor import Cursor
 from trivium.wire.errors import DecodeError, EncodeError
+from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 from trivium.wire.tagged_fields import TaggedFields, read_tagged_fields, write_tagged_fields
 from trivium.wire.varint import ByteSource
 
@@ -54,6 +55,10 @@ def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[By
 
 def refuse_length(field_label: str, length: int, remaining: int) -> DecodeError:
     return DecodeError(f"{field_label} announces {length}, {remaining} bytes remain")
+
+
+def refuse_elements(field_label: str) -> DecodeError:
+    return DecodeError(f"{field_label}: more than {MESSAGE_ELEMENTS_MAX} elements in one message")
 
 
 def refuse_tag_size(field_label: str) -> DecodeError:
