@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-
 _PIPED_COLUMNS = 160
 """How wide tables are where no terminal says how wide it is: enough that nothing needs to be folded."""
 
