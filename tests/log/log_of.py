@@ -6,14 +6,16 @@ from trivium.log.directory import LogDirectory
 from trivium.log.files import Files
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
-from trivium.records.batch import build_batch, iter_records
+from trivium.records.batch import build_batch, iter_batches, iter_records
 from trivium.records.record import Record
 
 NOW = 1_750_000_000_000
 TOPIC_ID = UUID(int=7)
 
 
-def open_directory(files: Files, path: str, settings: LogSettings | None = None, now_ms: int = NOW) -> LogDirectory:
+def open_directory(
+    files: Files, path: str, settings: LogSettings | None = None, now_ms: int = NOW
+) -> LogDirectory:
     return LogDirectory.open(
         files,
         path,
@@ -27,14 +29,14 @@ def open_directory(files: Files, path: str, settings: LogSettings | None = None,
 
 def batch(*values: bytes | tuple[bytes, bytes | None], timestamp: int = NOW, **fields: object) -> bytearray:
     """A batch of values, or of (key, value) pairs; one millisecond between them."""
-    records = []
-    for number, value in enumerate(values):
-        key, value = value if isinstance(value, tuple) else (None, value)
-        records.append(Record(number, timestamp + number, key, value))
+    pairs = [value if isinstance(value, tuple) else (None, value) for value in values]
+    records = [Record(number, timestamp + number, key, value) for number, (key, value) in enumerate(pairs)]
     return bytearray(build_batch(records, **fields))  # type: ignore[arg-type]
 
 
-def append(log: PartitionLog, *values: bytes | tuple[bytes, bytes | None], now_ms: int = NOW, **fields: object) -> int:
+def append(
+    log: PartitionLog, *values: bytes | tuple[bytes, bytes | None], now_ms: int = NOW, **fields: object
+) -> int:
     """Append one batch; returns its base offset."""
     timestamp = fields.pop("timestamp", now_ms)
     appended = log.append(batch(*values, timestamp=timestamp, **fields), leader_epoch=0, now_ms=now_ms)  # type: ignore[arg-type]
@@ -56,8 +58,6 @@ def contents(log: PartitionLog, offset: int | None = None) -> list[tuple[int, by
 
 
 def _values(run: memoryview, offset: int) -> list[tuple[int, bytes | None]]:
-    from trivium.records.batch import iter_batches
-
     values = []
     for position, header in iter_batches(run):
         if not header.is_control:

@@ -45,7 +45,10 @@ def test_append_of_two_batches_in_one_buffer_numbers_both(log: PartitionLog) -> 
     assert (appended.base_offset, appended.last_offset) == (0, 2)
     assert contents(log) == [(0, b"a"), (1, b"b"), (2, b"c")]
     [run] = log.read(0, 1000).runs
-    assert [(header.base_offset, header.leader_epoch) for _at, header in iter_batches(run)] == [(0, 3), (2, 3)]
+    assert [(header.base_offset, header.leader_epoch) for _at, header in iter_batches(run)] == [
+        (0, 3),
+        (2, 3),
+    ]
 
 
 def test_append_of_a_damaged_batch_is_refused_and_changes_nothing(log: PartitionLog) -> None:
@@ -100,7 +103,9 @@ def test_segments_roll_by_size_and_reading_crosses_them(log: PartitionLog) -> No
         append(log, b"%d" % number * 20)
     assert len(log.segments) > 3
     assert [offset for offset, _value in contents(log)] == list(range(20))
-    assert [segment.offset_limit for segment in log.segments][:-1] == [s.base_offset for s in log.segments][1:]
+    assert [segment.offset_limit for segment in log.segments][:-1] == [s.base_offset for s in log.segments][
+        1:
+    ]
 
 
 def test_segments_roll_by_the_timestamps_of_records(log: PartitionLog) -> None:
@@ -193,13 +198,19 @@ def test_aborted_transactions_are_listed_for_readers_and_survive_restarts(
         append(log, b"x" * 60, producer_id=1, producer_epoch=0, base_sequence=number, transactional=True)
     end_transaction(log, 1, committed=False)
     append(log, b"after")
-    assert [(t.producer_id, t.first_offset, t.last_offset) for t in log.aborted_transactions(2, 3)] == [(1, 0, 8)]
+    assert [(t.producer_id, t.first_offset, t.last_offset) for t in log.aborted_transactions(2, 3)] == [
+        (1, 0, 8)
+    ]
     assert log.aborted_transactions(9, 10) == []
     again = reopen(directory)
-    assert [(t.producer_id, t.first_offset, t.last_offset) for t in again.aborted_transactions(2, 3)] == [(1, 0, 8)]
+    assert [(t.producer_id, t.first_offset, t.last_offset) for t in again.aborted_transactions(2, 3)] == [
+        (1, 0, 8)
+    ]
 
 
 def end_transaction(log: PartitionLog, producer_id: int, *, committed: bool) -> None:
-    marker = build_end_txn(EndTxnMarker(committed, 0), producer_id=producer_id, producer_epoch=0, timestamp=NOW)
+    marker = build_end_txn(
+        EndTxnMarker(committed, 0), producer_id=producer_id, producer_epoch=0, timestamp=NOW
+    )
     log.append(bytearray(marker), leader_epoch=0, now_ms=NOW)
     log.advance_high_watermark(log.log_end_offset)

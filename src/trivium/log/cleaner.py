@@ -3,13 +3,13 @@
 A pass has three steps, so that the slow one may run beside a busy log::
 
     plan = plan_compaction(log, first_dirty_offset, now_ms)     what is worth cleaning, and up to where
-    cleaned = compact(files, plan, now_ms)                      reads sealed segments, writes ``.cleaned`` files
-    install(files, log, cleaned)                                swaps them in, in one decided step
+    compaction = compact(files, plan, now_ms)                   reads sealed segments, writes ``.cleaned`` files
+    directory.install(compaction)                               swaps them in, in one decided step
 
 What goes: records that a later record of the same key replaces; tombstones (null values) and transaction
 markers without records once their delete horizon has passed, which the first pass that could drop them
 sets; the records of aborted transactions; records without a key. What never goes: the offsets, the last
-batch of a producer (its sequence is needed), and anything at or after the first unstable offset.
+batch of a producer (its sequence is needed), and anything that is not decided and durable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,6 +58,7 @@ class Cleaned:
 class Compaction:
     """What one pass did."""
 
+    log: PartitionLog
     offset_end: int
     groups: list[Cleaned] = field(default_factory=list)
     records_kept: int = 0
@@ -88,8 +89,11 @@ def plan_compaction(log: PartitionLog, first_dirty_offset: int, now_ms: int) -> 
 
 
 def _cleanable(log: PartitionLog, now_ms: int) -> list[Segment]:
-    """Sealed segments that are stable and old enough, from the beginning on without a gap."""
-    stable = log.last_stable_offset
+    """Sealed segments that are stable, durable and old enough, from the beginning on without a gap.
+
+    Durable, because what a record is dropped for, a newer one or an abort marker, must not be lost after it.
+    """
+    stable = log.durable_stable_offset
     found = []
     for segment in log.segments[:-1]:
         limit = segment.offset_limit
@@ -128,7 +132,7 @@ class _LastOffsets:
 
 def _last_offsets(plan: Plan) -> _LastOffsets:
     last = _LastOffsets(plan.offset_end)
-    aborted = _Transactions(_aborted_in(plan.segments))
+    aborted = _Transactions(_aborted_in(plan))
     for found in _batches(plan.segments):
         header = found.header
         discard = aborted.see(found)
@@ -148,8 +152,9 @@ def _batches(segments: Sequence[Segment]) -> Iterator[Found]:
         yield from segment.batches()
 
 
-def _aborted_in(segments: Sequence[Segment]) -> list[AbortedTransaction]:
-    return [transaction for segment in segments for transaction in segment.aborted]
+def _aborted_in(plan: Plan) -> list[AbortedTransaction]:
+    """Asked of the whole log: a transaction may end, and be listed, in a segment after those of the plan."""
+    return plan.log.aborted_transactions(plan.segments[0].base_offset, plan.offset_end)
 
 
 class _Transactions:
@@ -198,7 +203,7 @@ def compact(files: Files, plan: Plan, now_ms: int) -> Compaction:
     """Write the cleaned segments beside the old ones. Touches nothing that a reader sees."""
     with plan.log.reading():
         last = _last_offsets(plan)
-        compaction = Compaction(last.offset_end)
+        compaction = Compaction(plan.log, last.offset_end)
         judge = _Judge(plan, last, now_ms)
         for group in _groups(plan, last.offset_end):
             compaction.groups.append(_GroupWriter(files, plan, group, judge).write(compaction))
@@ -273,7 +278,7 @@ class _Judge:
         self._last = last
         self._now_ms = now_ms
         self._horizon_ms = now_ms + plan.settings.delete_retention_ms
-        self._transactions = _Transactions(_aborted_in(plan.segments))
+        self._transactions = _Transactions(_aborted_in(plan))
         self._producers = plan.log.producers
 
     def take_kept_aborted(self) -> list[AbortedTransaction]:
@@ -347,20 +352,19 @@ class _Judge:
 # -- taking their place ----------------------------------------------------------------------------------
 
 
-def install(files: Files, compaction: Compaction, log: PartitionLog) -> None:
+def install(files: Files, compaction: Compaction) -> None:
     """Put the cleaned segments in the place of the old ones, group by group.
 
     The decision falls when the cleaned log file is called ``.swap`` and the directory is synced: from then
     on a crash finishes it, before that a crash forgets it.
     """
-    with log.health.guard(f"compaction of {log.name}"):
-        for cleaned in compaction.groups:
-            if not log.holds(cleaned.replaced):
-                # Retention or a truncation was faster; what was cleaned is no longer there.
-                remove_stage(files, log.directory, cleaned.base_offset, ".cleaned")
-                continue
-            rename_stage(files, log.directory, cleaned.base_offset, ".cleaned", ".swap")
-            complete_swap(
-                files, log.directory, cleaned.base_offset, [old.base_offset for old in cleaned.replaced]
-            )
-            log.replace(cleaned.replaced, cleaned.base_offset)
+    log = compaction.log
+    for cleaned in compaction.groups:
+        if not log.holds(cleaned.replaced):
+            # Retention or a truncation was faster; what was cleaned is no longer there.
+            remove_stage(files, log.directory, cleaned.base_offset, ".cleaned")
+            continue
+        rename_stage(files, log.directory, cleaned.base_offset, ".cleaned", ".swap")
+        replaced = [segment.base_offset for segment in cleaned.replaced]
+        complete_swap(files, log.directory, cleaned.base_offset, replaced)
+        log.replace(cleaned.replaced, cleaned.base_offset)

@@ -7,12 +7,14 @@ process dies in between there is no mark, and the next open recovers.
 A directory that fails (see ``health``) keeps its partitions in ``logs`` but serves none of them.
 """
 
+import os.path
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from trivium.log import checkpoint, whole_file
 from trivium.log.checkpoint import TopicPartition
+from trivium.log.cleaner import Compaction, install
 from trivium.log.commit import GroupCommit
 from trivium.log.faults import DirectoryRefused, LogError
 from trivium.log.files import Files, Lock
@@ -94,7 +96,7 @@ class LogDirectory:
         now_ms: int,
     ) -> "LogDirectory":
         """Open the directory, or make it. ``cluster_id`` None accepts whatever the directory says."""
-        files.make_directory(path)
+        _make(files, path)
         lock = files.lock(f"{path}/{LOCK}")
         if lock is None:
             raise DirectoryRefused(f"{path} is in use by another broker; stop it or choose another directory")
@@ -126,7 +128,12 @@ class LogDirectory:
                 self.opening.notes.append(f"finished deleting {parsed.topic}-{parsed.partition}")
             elif not parsed.fate:
                 key = (parsed.topic, parsed.partition)
-                known = Known(self.opening.clean, points.get(key, 0), starts.get(key, 0))
+                known = Known(
+                    self.opening.clean,
+                    points.get(key, 0),
+                    starts.get(key, 0),
+                    self.cleaned_offsets.get(key, 0),
+                )
                 self._open_partition(key, settings_for(parsed.topic), known, now_ms)
 
     def _offsets(self, name: str) -> dict[TopicPartition, int]:
@@ -194,6 +201,15 @@ class LogDirectory:
             self._files.remove(f"{path}/{child}")
         self._files.remove_directory(path)
 
+    def install(self, compaction: Compaction) -> None:
+        """Let compacted segments take their place; see ``opening`` for why the checkpoint comes first."""
+        self.write_checkpoints()
+        with self.health.guard(f"compaction of {compaction.log.name}"):
+            install(self._files, compaction)
+        for key, log in self.logs.items():
+            if log is compaction.log:
+                self.cleaned_offsets[key] = compaction.offset_end
+
     # -- checkpoints and closing -----------------------------------------------------------------
 
     def write_checkpoints(self) -> None:
@@ -232,6 +248,16 @@ class LogDirectory:
                 raise
         finally:
             self._lock.release()
+
+
+def _make(files: Files, path: str) -> None:
+    """Make the directory and what is missing above it, each durable before the next."""
+    if not files.exists(path):
+        parent = os.path.dirname(path)
+        if parent and parent != path:
+            _make(files, parent)
+        files.make_directory(path)
+        files.sync_directory(parent or ".")
 
 
 def _identify(

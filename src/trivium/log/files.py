@@ -13,6 +13,7 @@ implementation keeps, and every caller relies on:
 Paths are ``str``: a log directory holds thousands of names and this is on the way of each.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -175,7 +176,8 @@ class RealFiles:
         return os.path.isdir(path)
 
     def make_directory(self, path: str) -> None:
-        os.makedirs(path, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path)
 
     def rename(self, old: str, new: str) -> None:
         os.replace(old, new)

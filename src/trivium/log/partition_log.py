@@ -214,6 +214,7 @@ class PartitionLog:
             raise self.health.fail(error, f"sync of {self.name}")
         self.health.check()
         self.recovery_point = max(self.recovery_point, min(pending.offset_end, self.log_end_offset))
+        self.producers.forget_decided(min(self.recovery_point, self.high_watermark))
 
     def sync(self) -> None:
         """Make everything durable, here and now."""
@@ -232,8 +233,16 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         """Where committed reading ends: before the first transaction that is still open."""
-        unstable = self.producers.first_unstable_offset(self.high_watermark)
-        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+        return self._stable_offset(self.high_watermark)
+
+    @property
+    def durable_stable_offset(self) -> int:
+        """What is decided for good: no crash brings a transaction before it back to life."""
+        return self._stable_offset(min(self.recovery_point, self.high_watermark))
+
+    def _stable_offset(self, offset_end: int) -> int:
+        unstable = self.producers.first_unstable_offset(offset_end)
+        return offset_end if unstable is None else min(unstable, offset_end)
 
     # -- reading ---------------------------------------------------------------------------------
 

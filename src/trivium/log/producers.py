@@ -5,8 +5,9 @@ as at replay: the state is a function of the log. It states facts and judges not
 sequences is an error, and which, is the core's business. After a truncation the newest snapshot that the
 log still reaches is loaded, and what follows it is replayed.
 
-A transaction is unstable while it is open, and then until its marker lies below the high watermark: a
-reader who was shown a decided transaction must find it decided after every crash.
+A transaction is unstable while it is open, and then until its marker lies below what the asker relies on:
+the high watermark for readers, what is durable for compaction. Whoever acted on a decision must find the
+transaction decided after every crash.
 """
 
 from collections import deque
@@ -147,14 +148,22 @@ class ProducerStates:
         self._decided.append(completed)
         return completed
 
-    def first_unstable_offset(self, high_watermark: int) -> int | None:
-        """Where the oldest transaction begins that is open, or whose marker is not yet visible."""
-        while self._decided and self._decided[0].last_offset < high_watermark:
+    def first_unstable_offset(self, offset_end: int) -> int | None:
+        """Where the oldest transaction begins that is undecided for somebody who knows the log up to
+        ``offset_end``: it is open, or its marker lies there or later.
+        """
+        first = next(iter(self._open), None)
+        for completed in reversed(self._decided):
+            if completed.last_offset < offset_end:
+                break
+            if first is None or completed.first_offset < first:
+                first = completed.first_offset
+        return first
+
+    def forget_decided(self, offset_end: int) -> None:
+        """Nobody will ask again for an earlier ``offset_end`` than this."""
+        while self._decided and self._decided[0].last_offset < offset_end:
             self._decided.popleft()
-        firsts = [completed.first_offset for completed in self._decided]
-        if self._open:
-            firsts.append(next(iter(self._open)))
-        return min(firsts, default=None)
 
     @property
     def open_transactions(self) -> list[OpenTransaction]:

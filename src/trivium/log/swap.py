@@ -57,12 +57,22 @@ def finish_swaps(files: Files, directory: str) -> list[int]:
     finished = []
     for swap in parsed:
         if swap.stage == ".swap" and swap.kind == ".log":
-            # What it replaces is told by the offsets it holds. A replaced segment that lost all its records
-            # may be missed; it then stays as it was, which the next compaction puts right.
-            end = Segment(files, directory, swap.offset, index_interval_bytes=0, suffix=".swap").find_end()
+            end = _end_of_swap(files, directory, swap.offset, live)
             complete_swap(files, directory, swap.offset, [base for base in live if swap.offset < base < end])
             finished.append(swap.offset)
     for swap in parsed:
         if swap.stage == ".swap" and swap.offset not in finished:
             files.remove(f"{directory}/{offset_file(swap.offset, swap.kind, swap.stage)}")
     return finished
+
+
+def _end_of_swap(files: Files, directory: str, base_offset: int, live: Sequence[int]) -> int:
+    """What a swap replaces is told by the offsets it holds. A replaced segment that lost all its records
+    may be missed; it then stays as it was, which the next compaction puts right.
+    """
+    segment = Segment(files, directory, base_offset, index_interval_bytes=0, suffix=".swap")
+    # The segment that is written to is never compacted, so the swap ends before it begins.
+    segment.offset_limit = max(live)
+    end = segment.find_end()
+    segment.retire()
+    return end
