@@ -45,9 +45,13 @@ def latest(log: PartitionLog) -> Timed | None:
 
 
 def _match(found: Found, timestamp: int, log_start_offset: int) -> tuple[int, int] | None:
-    """The first record in a batch that is young enough and not deleted. Markers are nobody's records."""
+    """The first record in a batch that is young enough and not deleted.
+
+    Markers count, as in Kafka: a reader who begins at one gets the same records, and a partition whose
+    youngest timestamp is a marker's still has a latest record.
+    """
     header = found.header
-    if header.max_timestamp < timestamp or header.is_control:
+    if header.max_timestamp < timestamp:
         return None
     try:
         if header.base_offset >= log_start_offset:
