@@ -1,0 +1,284 @@
+"""The kernel against itself (compiled and interpreted must agree on any input) and against lies.
+
+Mission 001.24, 001.27, 003.17; promises S1, S2. In the compiled kernel a missed check is a crash of the
+whole test run, so the inputs here are as wrong as we can make them.
+"""
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.records.arbitrary import RECORD_LISTS
+from trivium.records.record import Blobs, Record, RowColumns, Section
+from trivium.wire.errors import DecodeError, EncodeError
+from trivium.wire.limits import RECORD_HEADERS_MAX
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+NUMBERS = st.sampled_from([-1, 0, 1, 2, 2**31 - 1, 2**31, 2**63 - 1, -(2**63)]) | st.integers(-3, 40)
+
+
+def section_of(data: bytes, count: int = 1, **fields: Any) -> Section:
+    known = {
+        "base_offset": 0,
+        "last_offset_delta": max(count - 1, 0),
+        "base_timestamp": 0,
+        "append_timestamp": None,
+    }
+    return Section(data, count, **(known | fields))
+
+
+def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result as a plain value, or the class and text of what was raised."""
+    try:
+        result = function(*arguments)
+        return result if isinstance(result, tuple | int | None) else list(result)
+    except (DecodeError, EncodeError, ValueError, OverflowError) as error:
+        return type(error), str(error)
+
+
+def damaged(data: bytes, hits: list[tuple[int, int]]) -> bytes:
+    changed = bytearray(data)
+    for position, byte in hits:
+        if changed:
+            changed[position % len(changed)] = byte
+    return bytes(changed)
+
+
+HITS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=3)
+SECTIONS = st.builds(
+    Section,
+    data=st.binary(max_size=60),
+    records_count=NUMBERS,
+    base_offset=NUMBERS,
+    last_offset_delta=NUMBERS,
+    base_timestamp=INT64,
+    append_timestamp=st.none() | INT64,
+)
+
+
+@settings(max_examples=400)
+@given(RECORD_LISTS, HITS, INT64, st.none() | INT64, st.integers(-1, 15), st.binary(max_size=14))
+def test_kernels_on_damaged_records_agree(
+    both_kernels: tuple[Any, Any],
+    records: list[Record],
+    hits: list[tuple[int, int]],
+    base_timestamp: int,
+    append_timestamp: int | None,
+    last_offset_delta: int,
+    keep: bytes,
+) -> None:
+    compiled, interpreted = both_kernels
+    data = damaged(bytes(interpreted.build(records, None).data), hits)
+    section = Section(data, len(records), 7, last_offset_delta, base_timestamp, append_timestamp)
+    agree_on(compiled, interpreted, section, keep, records[0].timestamp)
+
+
+@settings(max_examples=400)
+@given(SECTIONS, st.binary(max_size=8), INT64)
+def test_kernels_on_garbage_agree(
+    both_kernels: tuple[Any, Any], section: Section, keep: bytes, timestamp: int
+) -> None:
+    agree_on(*both_kernels, section, keep, timestamp)
+
+
+def agree_on(compiled: Any, interpreted: Any, section: Section, keep: bytes, timestamp: int) -> None:
+    for name, arguments in [
+        ("parse", ()),
+        ("scan_keys", ()),
+        ("find_latest", ()),
+        ("find_timestamp", (timestamp,)),
+        ("check", (True,)),
+        ("check", (False,)),
+        ("retain", (keep, None)),
+        ("retain", (keep, timestamp)),
+        ("retain", (b"\x01" * section.records_count if 0 <= section.records_count < 100 else b"", timestamp)),
+    ]:
+        expected = outcome(getattr(interpreted, name), section, *arguments)
+        assert outcome(getattr(compiled, name), section, *arguments) == expected, name
+    columns = [outcome(kernel.to_columns, [section, section]) for kernel in (compiled, interpreted)]
+    assert columns[0] == columns[1]
+
+
+@given(
+    st.lists(st.tuples(INT64, st.none() | st.binary(max_size=300)), min_size=1, max_size=5), st.none() | INT64
+)
+def test_kernels_build_the_same_bytes(
+    both_kernels: tuple[Any, Any], pairs: list[tuple[int, bytes | None]], base: int | None
+) -> None:
+    records = [Record(0, timestamp, blob, blob, (("n" * 70, blob),)) for timestamp, blob in pairs]
+    compiled, interpreted = both_kernels
+    assert outcome(compiled.build, records, base) == outcome(interpreted.build, records, base)
+
+
+BLOBS = st.builds(
+    Blobs,
+    validity=st.none() | st.binary(max_size=3),
+    offsets=st.lists(st.integers(-2, 12), max_size=8).map(
+        lambda numbers: b"".join(number.to_bytes(4, "little", signed=True) for number in numbers)
+    )
+    | st.binary(max_size=30),
+    data=st.binary(max_size=12),
+    first=st.integers(-1, 9),
+)
+
+
+@settings(max_examples=400)
+@given(
+    st.tuples(BLOBS, BLOBS, BLOBS, BLOBS, BLOBS),
+    st.binary(max_size=40),
+    st.integers(-2, 5),
+    st.integers(0, 60),
+)
+def test_kernels_on_arrow_columns_that_lie_agree(
+    both_kernels: tuple[Any, Any], blobs: tuple[Blobs, ...], timestamps: bytes, row: int, size_bytes_max: int
+) -> None:
+    columns = RowColumns(*blobs, timestamps=timestamps)
+    compiled, interpreted = both_kernels
+    expected = outcome(interpreted.from_columns, columns, row, size_bytes_max)
+    assert outcome(compiled.from_columns, columns, row, size_bytes_max) == expected
+
+
+@pytest.mark.parametrize(
+    ("spelled", "delta"),
+    [
+        ("00", 0),
+        ("01", -1),
+        ("02", 1),
+        ("7f", -64),
+        ("8001", 64),
+        ("ffff03", -32_768),
+        ("feffffffffffffffff01", 2**63 - 1),
+        ("fdffffffffffffffff01", -(2**63) + 1),
+    ],
+)
+def test_varlong_of_known_bytes_is_its_value(kernel: Any, spelled: str, delta: int) -> None:
+    body = b"\x00" + bytes.fromhex(spelled) + b"\x00\x01\x01\x00"
+    (record,) = kernel.parse(section_of(bytes([2 * len(body)]) + body))
+    assert record == Record(0, delta, None, None)
+    assert kernel.build([record], 0).data == bytes([2 * len(body)]) + body
+
+
+@pytest.mark.parametrize("spelled", ["80" * 10 + "00", "ff" * 9 + "02", "ff" * 11, "80", ""])
+def test_varlong_that_is_too_long_or_cut_is_refused(kernel: Any, spelled: str) -> None:
+    body = b"\x00" + bytes.fromhex(spelled)
+    with pytest.raises(DecodeError):
+        list(kernel.parse(section_of(bytes([2 * len(body)]) + body)))
+
+
+LIES = [-2, -(2**31), 2**31 - 1, 1_000, 5]
+
+
+def zigzag(value: int) -> bytes:
+    number = value << 1 if value >= 0 else (-value << 1) - 1
+    spelled = bytearray()
+    while number >= 0x80:
+        spelled.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*spelled, number])
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("place", ["record", "key", "value", "headers", "header name", "header value"])
+def test_lying_length_is_refused_without_memory(kernel: Any, place: str, lie: int) -> None:
+    """S2: every length of a record, and the count of its headers."""
+    true = {"key": 1, "value": 1, "headers": 1, "header name": 1, "header value": 1}
+    lengths = {name: zigzag(lie if name == place else length) for name, length in true.items()}
+    body = (
+        b"\x00\x00\x00"
+        + lengths["key"]
+        + b"k"
+        + lengths["value"]
+        + b"v"
+        + lengths["headers"]
+        + lengths["header name"]
+        + b"n"
+        + lengths["header value"]
+        + b"h"
+    )
+    data = zigzag(lie if place == "record" else len(body)) + body
+    tracemalloc.start()
+    for read in (kernel.parse, kernel.scan_keys, lambda section: kernel.to_columns([section])):
+        with pytest.raises(DecodeError):
+            list(read(section_of(data)))
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 100_000
+
+
+def test_record_with_no_length_of_its_own_is_refused(kernel: Any) -> None:
+    """A record of zero bytes has not even attributes; the next record's bytes are not its own."""
+    with pytest.raises(DecodeError):
+        list(kernel.parse(section_of(b"\x00" + bytes(6))))
+
+
+@pytest.mark.parametrize("count", [-(2**63), -1, 2, 3, 2**31, 2**63 - 1])
+def test_count_that_the_bytes_cannot_hold_is_refused(kernel: Any, count: int) -> None:
+    data = bytes(kernel.build([Record(0, 0, None, None)], 0).data)
+    with pytest.raises(DecodeError):
+        list(kernel.parse(section_of(data, count, last_offset_delta=10)))
+
+
+@pytest.mark.parametrize(("deltas", "last"), [([0, 0], 5), ([1, 0], 5), ([0, 6], 5), ([-1, 0], 5)])
+def test_offset_deltas_that_do_not_rise_within_the_batch_are_refused(
+    kernel: Any, deltas: list[int], last: int
+) -> None:
+    data = b"".join(b"\x0c\x00\x00" + zigzag(delta) + b"\x01\x01\x00" for delta in deltas)
+    with pytest.raises(DecodeError, match="offset delta"):
+        list(kernel.parse(section_of(data, len(deltas), last_offset_delta=last)))
+
+
+def test_header_without_a_name_is_refused(kernel: Any) -> None:
+    body = b"\x00\x00\x00\x01\x01\x02" + zigzag(-1) + zigzag(-1)
+    with pytest.raises(DecodeError, match="name"):
+        list(kernel.parse(section_of(zigzag(len(body)) + body)))
+
+
+def test_more_headers_than_allowed_are_refused(kernel: Any) -> None:
+    """Each of them would be an object: `RECORD_HEADERS_MAX` says how many a record may have."""
+    for count in (RECORD_HEADERS_MAX, RECORD_HEADERS_MAX + 1):
+        body = b"\x00\x00\x00\x01\x01" + zigzag(count) + b"\x00\x01" * count
+        section = section_of(zigzag(len(body)) + body)
+        if count == RECORD_HEADERS_MAX:
+            assert len(next(kernel.parse(section)).headers) == count
+        else:
+            with pytest.raises(DecodeError, match="headers"):
+                next(kernel.parse(section))
+
+
+def test_timestamp_that_leaves_64_bits_is_refused(kernel: Any) -> None:
+    data = b"\x0c\x00\x02\x00\x01\x01\x00"
+    assert next(kernel.parse(section_of(data, base_timestamp=2**63 - 2))).timestamp == 2**63 - 1
+    with pytest.raises(DecodeError, match="64 bits"):
+        next(kernel.parse(section_of(data, base_timestamp=2**63 - 1)))
+
+
+def test_parse_makes_records_one_at_a_time(kernel: Any) -> None:
+    """S1: the smallest records are 7 bytes each, and more than 100 as objects."""
+    data = b"".join(b"\x0c\x00\x00" + zigzag(delta) + b"\x01\x01\x00" for delta in range(60))
+    data += b"".join(b"\x0e\x00\x00" + zigzag(delta) + b"\x01\x01\x00" for delta in range(64, 5_000))
+    section = section_of(data, 4_996, last_offset_delta=5_000)
+    tracemalloc.start()
+    count = sum(1 for _ in kernel.parse(section))
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (count, peak_bytes < 10_000) == (4_996, True)
+
+
+def test_section_that_is_not_bytes_is_a_type_error_when_compiled(both_kernels: tuple[Any, Any]) -> None:
+    """A pointer into a bytearray would dangle once somebody resizes it."""
+    compiled, _ = both_kernels
+    with pytest.raises(TypeError):
+        compiled.parse(section_of(bytearray(7)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "record", [None, (), (0, 1), [0, 0, None, None, ()], (0, 0, "text", None, ()), "12345"]
+)
+def test_build_of_what_is_no_record_raises_and_does_not_crash(kernel: Any, record: Any) -> None:
+    if kernel.compiled or not isinstance(record, list):
+        with pytest.raises((TypeError, IndexError, SystemError, ValueError)):
+            kernel.build([record], None)
