@@ -20,7 +20,7 @@ from trivium.records.batch import (
     validate_records,
 )
 from trivium.records.compression import Compression
-from trivium.records.record import Record
+from trivium.records.record import Record, Section
 from trivium.wire.errors import DecodeError, EncodeError
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -82,7 +82,8 @@ def test_kafka_partition_in_columns_is_what_its_clients_read(name: str) -> None:
 
 @given(st.lists(st.tuples(RECORD_LISTS, COMPRESSIONS), max_size=3))
 def test_records_in_columns_are_the_same(batches: list[tuple[list[Record], Compression]]) -> None:
-    sections, expected = [], []
+    sections: list[Section] = []
+    expected: list[Record] = []
     for records, compression in batches:
         base_offset = len(expected)
         sections.append(read_section(build_batch(records, base_offset=base_offset, compression=compression)))

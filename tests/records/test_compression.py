@@ -5,6 +5,7 @@ import random
 import struct
 import tracemalloc
 import zlib
+from collections.abc import Callable
 
 import cramjam
 import lz4.frame
@@ -179,7 +180,7 @@ def snappy_bomb() -> bytes:
     return XERIAL_HEADER + (struct.pack(">i", len(block)) + block) * 20
 
 
-BOMBS = {
+BOMBS: dict[str, Callable[[], tuple[Compression, bytes]]] = {
     "gzip": lambda: (Compression.GZIP, gzip_bomb()),
     "gzip that lies about its size": lambda: (Compression.GZIP, gzip_bomb(100)),
     "lz4": lambda: (Compression.LZ4, lz4_bomb(store_size=False)),

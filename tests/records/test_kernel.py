@@ -136,7 +136,7 @@ BLOBS = st.builds(
 def test_kernels_on_arrow_columns_that_lie_agree(
     both_kernels: tuple[Any, Any], blobs: tuple[Blobs, ...], timestamps: bytes, row: int, size_bytes_max: int
 ) -> None:
-    columns = RowColumns(*blobs, timestamps=timestamps)
+    columns = RowColumns._make((*blobs, timestamps))
     compiled, interpreted = both_kernels
     expected = outcome(interpreted.from_columns, columns, row, size_bytes_max)
     assert outcome(compiled.from_columns, columns, row, size_bytes_max) == expected
