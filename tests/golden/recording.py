@@ -32,10 +32,6 @@ class Recording:
     data: Path
     manifest: dict[str, Any]
 
-    @property
-    def was_killed(self) -> bool:
-        return "acked" in self.manifest
-
     def metadata(self) -> MetadataImage:
         image = load_metadata(RealFiles(), str(self.data), NOW)
         assert image is not None
@@ -82,9 +78,9 @@ def unpack(name: str, to: Path) -> Recording:
     return Recording(to / "data", manifest)
 
 
-def names() -> list[str]:
-    kinds = ["clean", "killed"]
-    return kinds + ([f"whole-{kind}" for kind in kinds] if WHOLE.is_dir() else [])
+def names(*kinds: str) -> list[str]:
+    """What ``unpack`` takes: the recordings of these kinds, and where they are at hand the whole ones."""
+    return [*kinds, *(f"whole-{kind}" for kind in kinds if WHOLE.is_dir())]
 
 
 def contents(path: Path) -> dict[str, bytes]:

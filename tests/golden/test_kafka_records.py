@@ -1,9 +1,9 @@
 """What clients of Kafka read from its directories, we read from them (R11): every record, every offset."""
 
 import pytest
-
 from tests.golden.reading import as_manifest, read_committed, read_uncommitted
-from tests.golden.recording import Recording
+from tests.golden.recording import Recording, names
+
 from trivium.log.directory import METADATA_TOPIC, LogDirectory
 from trivium.log.timestamps import latest
 
@@ -52,11 +52,10 @@ def test_latest_timestamp_is_the_one_that_kafka_answered(
         assert answer == (seen["max_timestamp"]["offset"], seen["max_timestamp"]["timestamp"]), log.name
 
 
+@pytest.mark.parametrize("recording", names("killed"), indirect=True)
 def test_records_that_kafka_acknowledged_before_the_kill_are_there(
     recording: Recording, directory: LogDirectory
 ) -> None:
-    if not recording.was_killed:
-        pytest.skip("this broker was not killed")
     for name, acked in recording.manifest["acked"].items():
         log = next(log for log in directory.logs.values() if log.name == name)
         values = {each.record.offset: each.record.value for each in read_uncommitted(log)}
