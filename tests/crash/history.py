@@ -259,6 +259,7 @@ def check_partition(partition: Partition, log: PartitionLog, *, killed: bool) ->
         _check_compacted(partition, log, found)
     else:
         assert list(found) == list(range(log.log_start_offset, end)), f"{log.name}: records are missing"
+    _check_transactions(partition, log, found)
     del partition.written[end:]
     partition.transactional = {at: pid for at, pid in partition.transactional.items() if at < end}
     partition.aborted = {at: marker for at, marker in partition.aborted.items() if marker < end}
@@ -276,3 +277,16 @@ def _check_compacted(partition: Partition, log: PartitionLog, found: dict[int, W
     for key, offset in last.items():
         present = offset in found or partition.written[offset][1] is None
         assert present, f"{log.name}: key {key!r} lost offset {offset}"
+
+
+def _check_transactions(partition: Partition, log: PartitionLog, found: dict[int, Written]) -> None:
+    """Readers of committed records are told of every aborted transaction, and of no other."""
+    for offset, producer_id in partition.transactional.items():
+        if offset not in found:
+            continue
+        told = any(
+            txn.producer_id == producer_id and txn.first_offset <= offset <= txn.last_offset
+            for txn in log.aborted_transactions(offset, offset + 1)
+        )
+        aborted = partition.aborted.get(offset, log.log_end_offset) < log.log_end_offset
+        assert told == aborted, f"{log.name}: offset {offset} aborted: {aborted}, readers are told {told}"

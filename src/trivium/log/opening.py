@@ -206,8 +206,9 @@ class _Opener:
         self.end = segment.base_offset
         self.recovered.append(segment)
         self.recovery.scanned_bytes += segment.size_bytes
-        segment.aborted.file.reset()
         segment.reset_indexes()
+        segment.aborted.file.reset()
+        segment.aborted_proven = True
         was_compacted = False
         for found in segment.batches():
             header = found.header
@@ -216,7 +217,9 @@ class _Opener:
             segment.note(found.position, header)
             if header.leader_epoch >= 0:
                 self.epochs.assign(header.leader_epoch, header.base_offset)
-            track(self.producers, segment, header, found.data)
+            completed = track(self.producers, header, found.data)
+            if completed is not None and completed.aborted:
+                segment.aborted.append(completed.entry)
             self.end = header.offset_end
         limit = segment.offset_limit
         if limit is not None and self.end < limit and not self._compaction_explains_hole(was_compacted):

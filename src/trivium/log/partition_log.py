@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from trivium.log.aborted import ensure_proven
 from trivium.log.epochs import LeaderEpochs
 from trivium.log.faults import Corrupt, OffsetOutOfRange
 from trivium.log.files import Files
@@ -159,7 +160,9 @@ class PartitionLog:
         self.log_end_offset = offset_end
         for at, header in stamped:
             if header.producer_id >= 0:
-                track(self.producers, self.active, header, memoryview(data)[at:])
+                completed = track(self.producers, header, memoryview(data)[at:])
+                if completed is not None and completed.aborted:
+                    self.active.aborted.append(completed.entry)
         return Appended(base_offset, offset_end - 1)
 
     def _stamp(
@@ -304,8 +307,9 @@ class PartitionLog:
         """The aborted transactions that touch ``[offset_start, offset_end)``, for readers of committed records."""
         found: list[AbortedTransaction] = []
         with self.reading():
-            for segment in self.segments[self._segment_number(offset_start) :]:
-                entries, complete = segment.aborted.overlapping(offset_start, offset_end)
+            for number in range(self._segment_number(offset_start), len(self.segments)):
+                ensure_proven(self.segments, number)
+                entries, complete = self.segments[number].aborted.overlapping(offset_start, offset_end)
                 found.extend(entries)
                 if complete:
                     break

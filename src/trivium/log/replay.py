@@ -7,32 +7,30 @@ producers are made again from a snapshot and what came after it, so that all thr
 from collections.abc import Sequence
 
 from trivium.log.files import Files
-from trivium.log.producers import ProducerStates
+from trivium.log.producers import CompletedTransaction, ProducerStates
 from trivium.log.segment import Segment
 from trivium.records.batch import BatchHeader
 from trivium.records.control import read_end_txn
 from trivium.wire.errors import DecodeError
 
 
-def track(producers: ProducerStates, segment: Segment | None, header: BatchHeader, data: memoryview) -> None:
-    """Let one batch change the producers; an abort marker also goes into its segment's index."""
+def track(producers: ProducerStates, header: BatchHeader, data: memoryview) -> CompletedTransaction | None:
+    """Let one batch change the producers. A marker that ends a transaction gives the transaction."""
     if header.producer_id < 0:
-        return
+        return None
     if not header.is_control:
         producers.update(header)
-        return
+        return None
     try:
         marker = read_end_txn(data)
     except DecodeError:
         # Not a marker that anybody could have written; its transaction stays undecided, hence unread.
-        return
+        return None
     if marker is None:
-        return
-    completed = producers.end_transaction(
+        return None
+    return producers.end_transaction(
         header, coordinator_epoch=marker.coordinator_epoch, aborted=marker.aborted
     )
-    if completed is not None and completed.aborted and segment is not None:
-        segment.aborted.append(completed.entry)
 
 
 def replay(files: Files, directory: str, segments: Sequence[Segment], offset_end: int) -> ProducerStates:
@@ -47,5 +45,5 @@ def replay(files: Files, directory: str, segments: Sequence[Segment], offset_end
             if found.header.base_offset >= offset_end:
                 return producers
             if found.header.base_offset >= offset:
-                track(producers, None, found.header, found.data)
+                track(producers, found.header, found.data)
     return producers

@@ -35,6 +35,7 @@ class Segment:
         "_suffix",
         "_tail_bytes",
         "aborted",
+        "aborted_proven",
         "base_offset",
         "created_ms",
         "index",
@@ -65,6 +66,8 @@ class Segment:
         self.index = OffsetIndex(files, self.path(".index"), base_offset)
         self.times = TimeIndex(files, self.path(".timeindex"), base_offset)
         self.aborted = TxnIndex(files, self.path(".txnindex"), base_offset)
+        self.aborted_proven = False
+        """Whether ``aborted`` was held against the log; see ``aborted.ensure_proven``."""
         log = self.path(".log")
         self.size_bytes = files.size(log) if files.exists(log) else 0
         self._file: File | None = None
@@ -89,7 +92,7 @@ class Segment:
         """Make the log file. Indexes appear on disk when they first have something to say."""
         self._file = self._files.open(self.path(".log"), create=True)
         self.size_bytes = self._file.size()
-        self._loaded = self.size_bytes == 0
+        self._loaded = self.aborted_proven = self.size_bytes == 0
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -140,10 +143,16 @@ class Segment:
         )
 
     def seal(self) -> None:
-        """Nothing more will be appended: bring the indexes to disk, with a last entry for time."""
+        """Nothing more will be appended: bring the indexes to disk, with a last entry for time.
+
+        A torn offset or time index shows when it is read. Of the aborted transactions a missing one does
+        not, so these are durable before anything after the segment can be.
+        """
         self._load()
         self._note_time_entry()
         self._flush_indexes(sync=False)
+        if len(self.aborted):
+            self.aborted.file.flush(sync=True)
 
     # -- reading -------------------------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""Aborted transactions that can be believed.
+
+An index of aborted transactions has no checksum, and one that lost an entry looks like one that never
+had it: readers would be shown records that were taken back. So before a ``.txnindex`` from disk is
+believed, its segment is walked once and the abort markers in it are held against the entries. An index
+that does not stand the test is made again from the log.
+"""
+
+from collections.abc import Sequence
+
+from trivium.log.producers import ProducerStates
+from trivium.log.replay import track
+from trivium.log.segment import Segment
+from trivium.log.txn_index import AbortedTransaction
+from trivium.records.control import read_end_txn
+from trivium.wire.errors import DecodeError
+
+
+def ensure_proven(segments: Sequence[Segment], number: int) -> None:
+    """Prove the index of ``segments[number]``, or make it again. Done once for a segment."""
+    segment = segments[number]
+    if segment.aborted_proven:
+        return
+    try:
+        proven = _agrees_with_markers(segment)
+    except DecodeError:
+        proven = False
+    if not proven:
+        segment.aborted.rebuild(_replayed(segments[: number + 1]))
+    segment.aborted_proven = True
+
+
+def _agrees_with_markers(segment: Segment) -> bool:
+    entries = {entry.last_offset: entry for entry in segment.aborted}
+    begun: dict[int, int] = {}
+    for found in segment.batches():
+        header = found.header
+        if not header.is_transactional:
+            continue
+        if not header.is_control:
+            begun.setdefault(header.producer_id, header.base_offset)
+            continue
+        begun_at = begun.pop(header.producer_id, None)
+        marker = read_end_txn(found.data)
+        entry = entries.pop(header.last_offset, None)
+        if marker is None or marker.committed:
+            if entry is not None:
+                return False
+        elif entry is None:
+            # Compaction drops the entry with the last record and leaves the marker for a while.
+            if begun_at is not None or not header.has_delete_horizon:
+                return False
+        elif not _fits(entry, header.producer_id, begun_at, segment.base_offset):
+            return False
+    return not entries
+
+
+def _fits(entry: AbortedTransaction, producer_id: int, begun_at: int | None, base_offset: int) -> bool:
+    """Whether an entry can be the one of a transaction whose first record here is at ``begun_at``."""
+    if entry.producer_id != producer_id:
+        return False
+    if entry.first_offset < base_offset:
+        return True
+    # Compaction may have taken its first records: then it began before the first one that is left.
+    return begun_at is None or entry.first_offset <= begun_at
+
+
+def _replayed(segments: Sequence[Segment]) -> list[AbortedTransaction]:
+    """The aborted transactions of the last of these segments, from all that the log still has before it."""
+    producers = ProducerStates()
+    aborted: list[AbortedTransaction] = []
+    for segment in segments:
+        aborted = []
+        for found in segment.batches():
+            completed = track(producers, found.header, found.data)
+            if completed is not None and completed.aborted:
+                aborted.append(completed.entry)
+    return aborted
