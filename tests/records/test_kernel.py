@@ -162,11 +162,40 @@ def test_varlong_of_known_bytes_is_its_value(kernel: Any, spelled: str, delta: i
     assert kernel.build([record], 0).data == bytes([2 * len(body)]) + body
 
 
-@pytest.mark.parametrize("spelled", ["80" * 10 + "00", "ff" * 9 + "02", "ff" * 11, "80", ""])
-def test_varlong_that_is_too_long_or_cut_is_refused(kernel: Any, spelled: str) -> None:
-    body = b"\x00" + bytes.fromhex(spelled)
-    with pytest.raises(DecodeError):
+@pytest.mark.parametrize("spelled", ["80" * 10 + "00", "ff" * 9 + "02", "ff" * 11])
+def test_varlong_of_more_than_64_bits_is_refused(kernel: Any, spelled: str) -> None:
+    body = b"\x00" + bytes.fromhex(spelled) + b"\x00\x01\x01\x00"
+    with pytest.raises(DecodeError, match="too many bits"):
         list(kernel.parse(section_of(bytes([2 * len(body)]) + body)))
+
+
+@pytest.mark.parametrize("spelled", ["8080808080" + "00", "8080808010", "ffffffffff"])
+def test_varint_of_more_than_32_bits_is_refused(kernel: Any, spelled: str) -> None:
+    """Mission 001.27: one to five bytes."""
+    body = b"\x00\x00" + bytes.fromhex(spelled) + b"\x01\x01\x00"
+    with pytest.raises(DecodeError, match="too many bits"):
+        list(kernel.parse(section_of(bytes([2 * len(body)]) + body)))
+
+
+@pytest.mark.parametrize("spelled", ["80", ""])
+def test_number_that_the_record_cuts_off_is_refused(kernel: Any, spelled: str) -> None:
+    body = b"\x00" + bytes.fromhex(spelled)
+    with pytest.raises(DecodeError, match="within a number"):
+        list(kernel.parse(section_of(bytes([2 * len(body)]) + body + bytes(10))))
+
+
+@pytest.mark.parametrize("extra", [b"\x00", bytes(20)])
+def test_bytes_after_the_last_record_are_refused(kernel: Any, extra: bytes) -> None:
+    data = bytes(kernel.build([Record(0, 0, b"k", b"v")], 0).data)
+    with pytest.raises(DecodeError, match="follow the last record"):
+        list(kernel.parse(section_of(data + extra)))
+
+
+@pytest.mark.parametrize("headers", [b"\x00", b"\x02\x02n\x02v"])
+def test_bytes_left_within_a_record_are_refused(kernel: Any, headers: bytes) -> None:
+    body = b"\x00\x00\x00\x01\x01" + headers + b"\x00"
+    with pytest.raises(DecodeError, match="too many"):
+        list(kernel.parse(section_of(zigzag(len(body)) + body)))
 
 
 LIES = [-2, -(2**31), 2**31 - 1, 1_000, 5]
@@ -207,6 +236,14 @@ def test_lying_length_is_refused_without_memory(kernel: Any, place: str, lie: in
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak_bytes < 100_000
+
+
+@pytest.mark.parametrize("lengths", [(-2, -1), (-1, -2)])
+def test_length_below_minus_one_is_refused(kernel: Any, lengths: tuple[int, int]) -> None:
+    """-1 is null; less is damage, although nothing would be read for it."""
+    body = b"\x00\x00\x00" + zigzag(lengths[0]) + zigzag(lengths[1]) + b"\x00"
+    with pytest.raises(DecodeError, match="-2 bytes"):
+        list(kernel.parse(section_of(zigzag(len(body)) + body)))
 
 
 def test_record_with_no_length_of_its_own_is_refused(kernel: Any) -> None:
