@@ -221,6 +221,7 @@ class _Opener:
             if completed is not None and completed.aborted:
                 segment.aborted.append(completed.entry)
             self.end = header.offset_end
+        segment.note_end()
         limit = segment.offset_limit
         if limit is not None and self.end < limit and not self._compaction_explains_hole(was_compacted):
             raise Damage(segment.size_bytes, self.end, f"the records up to {limit - 1} are missing")

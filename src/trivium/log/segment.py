@@ -295,6 +295,12 @@ class Segment:
         self.reset_indexes()
         for found in self.batches():
             self.note(found.position, found.header)
+        self.note_end()
+
+    def note_end(self) -> None:
+        """Every batch has been noted: where nothing will follow, the time index ends as ``seal`` ends it."""
+        if self.offset_limit is not None:
+            self._note_time_entry()
 
     def cut(self, position: int, offset: int) -> None:
         """Drop everything from a batch boundary on: ``offset`` is the first one to go."""
