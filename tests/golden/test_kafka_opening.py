@@ -16,6 +16,10 @@ from trivium.log.files import RealFiles
 CLEAN = pytest.mark.parametrize("recording", names("clean"), indirect=True)
 KILLED = pytest.mark.parametrize("recording", names("killed"), indirect=True)
 
+KILLED_TOPICS = ("in-kill-", "txn-kill-")
+"""Topics that were written between the last start and the kill. In an unfinished index of any other the
+entries also tell when Kafka was restarted in between: no log file knows that."""
+
 SEGMENT_FILES = (".log", ".index", ".timeindex", ".txnindex")
 
 
@@ -106,6 +110,5 @@ def test_segments_of_a_killed_directory_after_recovery_are_kafkas_bytes(copy: Re
             continue
         if name not in unfinished:
             assert after[name] == before[name], name
-        elif name.endswith(".index"):
+        elif name.endswith(".index") and name.startswith(KILLED_TOPICS):
             assert after[name].ljust(len(before[name]), b"\0") == before[name], name
-        # An unfinished time index has one entry more for every clean stop that its segment has seen.
