@@ -4,6 +4,7 @@ Mission 001.24, 001.27, 003.17; promises S1, S2. In the compiled kernel a missed
 whole test run, so the inputs here are as wrong as we can make them.
 """
 
+import copy
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -255,7 +256,7 @@ def test_record_with_no_length_of_its_own_is_refused(kernel: Any) -> None:
 @pytest.mark.parametrize("count", [-(2**63), -1, 2, 3, 2**31, 2**63 - 1])
 def test_count_that_the_bytes_cannot_hold_is_refused(kernel: Any, count: int) -> None:
     data = bytes(kernel.build([Record(0, 0, None, None)], 0).data)
-    with pytest.raises(DecodeError):
+    with pytest.raises(DecodeError, match="records in 7 bytes"):
         list(kernel.parse(section_of(data, count, last_offset_delta=10)))
 
 
@@ -303,6 +304,23 @@ def test_parse_makes_records_one_at_a_time(kernel: Any) -> None:
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (count, peak_bytes < 10_000) == (4_996, True)
+
+
+def test_parsed_record_is_a_record_in_every_way(kernel: Any) -> None:
+    """It is not made by its constructor when compiled; nobody must notice."""
+    record = Record(0, 5, b"k", b"v", (("h", None),))
+    (parsed,) = kernel.parse(section_of(bytes(kernel.build([record], 0).data)))
+    assert type(parsed) is Record
+    assert (parsed, hash(parsed), len(parsed)) == (record, hash(record), 5)
+    assert parsed in {record}
+    assert parsed._replace(key=None).key is None
+
+
+def test_cursor_cannot_be_copied_when_compiled(both_kernels: tuple[Any, Any]) -> None:
+    """A copy's pointer would outlive the bytes it points to."""
+    compiled, _ = both_kernels
+    with pytest.raises(TypeError):
+        copy.copy(compiled.parse(section_of(b"", 0)))
 
 
 def test_section_that_is_not_bytes_is_a_type_error_when_compiled(both_kernels: tuple[Any, Any]) -> None:

@@ -36,7 +36,7 @@ from typing import NamedTuple
 from trivium.records import kernel
 from trivium.records.compression import Compression, compress, decompress
 from trivium.records.crc import crc32c
-from trivium.records.record import Record, Section
+from trivium.records.record import RECORD_BYTES_MIN, Record, Section
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.limits import BATCH_BYTES_MAX, DECOMPRESSED_BYTES_MAX
@@ -68,9 +68,6 @@ _LOG_APPEND_TIME_BIT = 0x08
 _TRANSACTIONAL_BIT = 0x10
 _CONTROL_BIT = 0x20
 _DELETE_HORIZON_BIT = 0x40
-
-_RECORD_BYTES_MIN = 7
-"""The emptiest record: seven varints and bytes of one byte each."""
 
 _OFFSET_MAX = (1 << 63) - 1
 
@@ -172,7 +169,7 @@ def _check_counts(header: BatchHeader, position: int) -> None:
         raise DecodeError(f"no partition reaches from offset {header.base_offset} (batch at {position})")
     if header.compression is Compression.NONE:
         records_bytes = header.size_bytes - HEADER_BYTES
-        if count * _RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
+        if count * RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
             raise DecodeError(f"{count} records in {records_bytes} bytes (batch at {position})")
 
 

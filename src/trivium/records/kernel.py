@@ -1,14 +1,17 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, auto_pickle=False
 """Every loop over records, in one module that is compiled when a C compiler is there.
 
 The source is plain Python in Cython's pure mode and means the same either way (the tests hold both to it).
 What keeps it safe when compiled, where a wrong index is a crash and not an ``IndexError``:
 
-- Bytes are read through ``Cursor`` and written through ``Writer`` and nowhere else. Each compares with its
-  end before it moves, so the compiler's own bounds checks are off.
+- Bytes are read through ``Cursor`` (records) and ``BlobsReader`` (Arrow) and written through ``Writer``, and
+  nowhere else. Each compares with its end before it moves, so the compiler's own bounds checks are off.
 - Input is ``bytes``: nobody can shrink it while a pointer looks at it.
 - No arithmetic may leave 64 bits: Python's integers would grow where C's wrap around. Lengths are
   compared with what remains, never added up first.
+
+C tells an exception by the value returned: ``exceptval`` names one that is rare, and what would
+return nothing returns True.
 
 A record, as v2 batches hold it (varint: zigzag, 7 bits a byte, at most 5 bytes; varlong: at most 10)::
 
@@ -19,10 +22,20 @@ A record, as v2 batches hold it (varint: zigzag, 7 bits a byte, at most 5 bytes;
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trivium.records.record import Blobs, Columns, Header, Packed, Record, RowColumns, Section
+from trivium.records.record import (
+    RECORD_BYTES_MIN,
+    Blobs,
+    Columns,
+    Header,
+    Packed,
+    Record,
+    RowColumns,
+    Section,
+)
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.limits import RECORD_HEADERS_MAX
 
@@ -38,8 +51,11 @@ compiled: bool = cython.compiled
 
 INT32_MAX = cython.declare(cython.longlong, 0x7FFFFFFF)
 INT64_MAX = cython.declare(cython.longlong, 0x7FFFFFFFFFFFFFFF)
-NO_HEADERS = bytearray()
 VARINT_BYTES_MAX = cython.declare(cython.Py_ssize_t, 10)
+NO_HEADERS = bytearray()
+
+# From 3.14 on a tuple carries its hash, and only its own constructor prepares the place for it.
+ALLOCATES_RECORDS = cython.declare(cython.bint, sys.version_info < (3, 14))
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import PyByteArray_Resize
@@ -91,7 +107,7 @@ class Cursor:
         self.is_append_time = section.append_timestamp is not None
         self.append_timestamp = section.append_timestamp or 0
         self.offset_delta = -1
-        if self.remaining < 0 or self.remaining > self.end // 7:
+        if self.remaining < 0 or self.remaining > self.end // RECORD_BYTES_MIN:
             raise DecodeError(f"{self.remaining} records in {self.end} bytes")
         if not 0 <= self.last_offset_delta <= INT32_MAX:
             raise DecodeError(f"no batch spans {self.last_offset_delta} offsets")
@@ -287,13 +303,14 @@ class Writer:
     def reserve(self, size_bytes: cython.Py_ssize_t) -> cython.bint:
         """Make room for ``size_bytes`` more."""
         if size_bytes > self.capacity - self.position:
-            self.capacity += max(size_bytes, self.capacity)
+            grown: cython.Py_ssize_t = self.capacity + max(size_bytes, self.capacity)
             if cython.compiled:
                 # Python's own ways to grow fill the new room with zeros, which costs as much as the records.
-                PyByteArray_Resize(self.data, self.capacity)
+                PyByteArray_Resize(self.data, grown)
             else:
-                self.data.extend(bytes(self.capacity - len(self.data)))
+                self.data.extend(bytes(grown - self.capacity))
             self.p = self.data
+            self.capacity = grown
         return True
 
     @cython.cfunc
@@ -423,7 +440,7 @@ def parse(section: Section) -> Iterator[Record]:
 @cython.inline
 def new_record(offset: Any, timestamp: Any, key: Any, value: Any, headers: Any) -> Record:
     """A ``Record``. The constructor of a named tuple takes longer than all the parsing before it."""
-    if not cython.compiled:
+    if not cython.compiled or not ALLOCATES_RECORDS:
         return Record(offset, timestamp, key, value, headers)
     record: Record = PyType_GenericAlloc(Record, 5)
     fill(record, 0, offset)
@@ -653,7 +670,7 @@ def to_columns(sections: Sequence[Section]) -> Columns:
     rows_count: cython.Py_ssize_t = 0
     data_bytes: cython.Py_ssize_t = 0
     for section in sections:
-        rows_count += min(max(section.records_count, 0), len(section.data) // 7)
+        rows_count += min(max(section.records_count, 0), len(section.data) // RECORD_BYTES_MIN)
         data_bytes += len(section.data)
     offsets: Writer = Writer(8 * rows_count)
     timestamps: Writer = Writer(8 * rows_count)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 Header = tuple[str, bytes | None]
 
+RECORD_BYTES_MIN = 7
+"""The emptiest record of a v2 batch: seven fields of one byte each."""
+
 
 class Record(NamedTuple):
     """One record. Header names that are not UTF-8 are kept by ``surrogateescape``; nothing is lost."""
