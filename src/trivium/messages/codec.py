@@ -7,6 +7,7 @@ value without a place on the wire is ``EncodeError``.
 
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from trivium.messages.codegen.decoder import make_decoder
@@ -16,18 +17,16 @@ from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.varint import ByteSource
 
 M = TypeVar("M", bound=Message)
+K = TypeVar("K")
+V = TypeVar("V")
 Decoder = Callable[[ByteSource, int], tuple[Any, int]]
 Encoder = Callable[[Any, Callable[[ByteSource], None]], None]
-
-_decoders: dict[tuple[type[Message], int], Decoder] = {}
-_encoders: dict[tuple[type[Message], int], Encoder] = {}
 
 
 def decode(message: type[M], version: int, buf: ByteSource, pos: int = 0) -> tuple[M, int]:
     """The message at ``pos``, and the position behind it. Records are views into ``buf``."""
-    decoder = _decoders.get((message, version)) or _new_decoder(message, version)
     try:
-        return decoder(buf, pos)
+        return _decoders[message][version](buf, pos)
     except (IndexError, struct.error) as error:
         raise DecodeError(f"{message.__name__} version {version} is cut off") from error
     except UnicodeDecodeError as error:
@@ -36,35 +35,53 @@ def decode(message: type[M], version: int, buf: ByteSource, pos: int = 0) -> tup
 
 def encode(message: Message, version: int) -> bytes:
     """The bytes of the message in this version."""
-    return b"".join(encode_parts(message, version))
+    parts: list[ByteSource] = []
+    encode_onto(parts, message, version)
+    return b"".join(parts)
 
 
 def encode_parts(message: Message, version: int) -> list[ByteSource]:
     """The same bytes in pieces, blobs and records not copied: for ``writev``, or to be joined with more."""
     parts: list[ByteSource] = []
-    add_parts(message, version, parts.append)
+    encode_onto(parts, message, version)
     return parts
 
 
-def add_parts(message: Message, version: int, add: Callable[[ByteSource], None]) -> None:
-    """Hand the pieces to ``add``, in wire order."""
+def encode_onto(parts: list[ByteSource], message: Message, version: int) -> None:
+    """The same pieces, behind those that are there already."""
     cls = type(message)
-    encoder = _encoders.get((cls, version)) or _new_encoder(cls, version)
     try:
-        encoder(message, add)
+        _encoders[cls][version](message, parts.append)
     except (struct.error, TypeError, AttributeError, UnicodeEncodeError) as error:
         raise EncodeError(f"{cls.__name__} version {version}: {error}") from error
+
+
+class _MadeOnce(dict[K, V]):
+    """A table that makes what it lacks when it is first asked for it."""
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        self._make = make
+
+    def __missing__(self, key: K) -> V:
+        value = self[key] = self._make(key)
+        return value
 
 
 def _new_decoder(message: type[Message], version: int) -> Decoder:
     if version not in message.VERSIONS:
         raise DecodeError(f"{message.__name__} has versions {message.VERSIONS}, not {version}")
-    decoder = _decoders[message, version] = make_decoder(message, version)
-    return decoder
+    return make_decoder(message, version)
 
 
 def _new_encoder(message: type[Message], version: int) -> Encoder:
     if version not in message.VERSIONS:
         raise EncodeError(f"{message.__name__} has versions {message.VERSIONS}, not {version}")
-    encoder = _encoders[message, version] = make_encoder(message, version)
-    return encoder
+    return make_encoder(message, version)
+
+
+_decoders: _MadeOnce[type[Message], _MadeOnce[int, Decoder]] = _MadeOnce(
+    lambda message: _MadeOnce(partial(_new_decoder, message))
+)
+_encoders: _MadeOnce[type[Message], _MadeOnce[int, Encoder]] = _MadeOnce(
+    lambda message: _MadeOnce(partial(_new_encoder, message))
+)

@@ -8,7 +8,7 @@ import struct
 from typing import Final
 
 from trivium.messages.api import ApiKey, request_class, response_class
-from trivium.messages.codec import add_parts, decode
+from trivium.messages.codec import decode, encode_onto
 from trivium.messages.header import (
     RequestHeader,
     ResponseHeader,
@@ -82,8 +82,8 @@ def request_parts(
         client_id=client_id,
     )
     parts: list[ByteSource] = []
-    add_parts(header, request_header_version(type(message), version), parts.append)
-    add_parts(message, version, parts.append)
+    encode_onto(parts, header, request_header_version(type(message), version))
+    encode_onto(parts, message, version)
     return parts
 
 
@@ -99,5 +99,5 @@ def response_parts(message: Response, version: int, correlation_id: int) -> list
     """The same in pieces, records not copied."""
     header = _HEADERS[response_header_version(type(message), version)]
     parts: list[ByteSource] = [header.pack(correlation_id)]
-    add_parts(message, version, parts.append)
+    encode_onto(parts, message, version)
     return parts

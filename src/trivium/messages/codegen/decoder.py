@@ -2,8 +2,9 @@
 
 A decoder takes a buffer and a position and returns the message and the position behind it. Positions
 only grow, every length is compared with the end of the buffer before it is used, and every count with
-the least that so many elements need and with what is left of the message's budget of elements. What the generated code itself raises on bad bytes (``IndexError``,
-``struct.error``, ``UnicodeDecodeError``) its caller turns into ``DecodeError``.
+the least that so many elements need and with what is left of the message's budget of elements. What the
+generated code itself raises on bad bytes (``IndexError``, ``struct.error``, ``UnicodeDecodeError``) its
+caller turns into ``DecodeError``.
 """
 
 from collections.abc import Callable, Iterator

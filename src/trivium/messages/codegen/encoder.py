@@ -193,8 +193,11 @@ class _EncoderSource:
     def _nested(self, cls: StructType, expression: str, is_nullable: bool, is_tagged: bool) -> None:
         """A struct in place; one that may be null has a byte in front: -1 for null (tagged: 0), else 1."""
         source = self._source
-        variable = source.fresh("struct")
-        source.line(f"{variable} = {expression}")
+        if "." in expression:
+            variable = source.fresh("struct")
+            source.line(f"{variable} = {expression}")
+        else:
+            variable = expression
         if not is_nullable:
             self._struct(cls, variable)
             return
@@ -222,7 +225,10 @@ class _EncoderSource:
             source.line(f"data = {data}")
             source.line(f"n = {length}")
         self._flush_with_length("h" if is_text else "i", is_compact)
-        source.line("add(data)")
+        if is_nullable:
+            source.line("if data: add(data)")
+        else:
+            source.line("add(data)")
 
     def _numbers(self, element: FixedSize, expression: str, is_nullable: bool, name: str) -> None:
         """Numbers go out together with their count and the run before it, in one call when they are few."""
