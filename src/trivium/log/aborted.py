@@ -3,21 +3,26 @@
 An index of aborted transactions has no checksum, and one that lost an entry looks like one that never
 had it: readers would be shown records that were taken back. So before a ``.txnindex`` from disk is
 believed, its segment is walked once and the abort markers in it are held against the entries. An index
-that does not stand the test is made again from the log.
+that does not stand the test is made again, in memory, from the log.
 """
 
+import contextlib
 from collections.abc import Sequence
 
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import track
+from trivium.log.scan import Damage
 from trivium.log.segment import Segment
 from trivium.log.txn_index import AbortedTransaction
 from trivium.records.control import read_end_txn
 from trivium.wire.errors import DecodeError
 
 
-def ensure_proven(segments: Sequence[Segment], number: int) -> None:
-    """Prove the index of ``segments[number]``, or make it again. Done once for a segment."""
+def ensure_proven(segments: Sequence[Segment], number: int, *, damaged_from: int | None) -> None:
+    """Prove the index of ``segments[number]``, or make it again. Done once for a segment.
+
+    ``Damage`` that is not known yet is the caller's to hear; what lies behind ``damaged_from`` nobody reads.
+    """
     segment = segments[number]
     if segment.aborted_proven:
         return
@@ -25,8 +30,15 @@ def ensure_proven(segments: Sequence[Segment], number: int) -> None:
         proven = _agrees_with_markers(segment)
     except DecodeError:
         proven = False
+    except Damage:
+        if damaged_from is None:
+            raise
+        proven = False
     if not proven:
-        segment.aborted.rebuild(_replayed(segments[: number + 1]))
+        # In memory: whether the file is written again is for whoever closes a sound log to decide.
+        segment.aborted.file.reset()
+        for transaction in _replayed(segments[: number + 1]):
+            segment.aborted.append(transaction)
     segment.aborted_proven = True
 
 
@@ -66,13 +78,16 @@ def _fits(entry: AbortedTransaction, producer_id: int, begun_at: int | None, bas
 
 
 def _replayed(segments: Sequence[Segment]) -> list[AbortedTransaction]:
-    """The aborted transactions of the last of these segments, from all that the log still has before it."""
+    """The aborted transactions of the last of these segments, from all that the log still has before it,
+    and up to its damage if it has any: behind that nobody reads.
+    """
     producers = ProducerStates()
     aborted: list[AbortedTransaction] = []
     for segment in segments:
         aborted = []
-        for found in segment.batches():
-            completed = track(producers, found.header, found.data)
-            if completed is not None and completed.aborted:
-                aborted.append(completed.entry)
+        with contextlib.suppress(Damage):
+            for found in segment.batches():
+                completed = track(producers, found.header, found.data)
+                if completed is not None and completed.aborted:
+                    aborted.append(completed.entry)
     return aborted

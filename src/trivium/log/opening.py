@@ -175,10 +175,15 @@ class _Opener:
         """After a clean stop only the tail of the last segment is walked."""
         try:
             self.end = self.segments[-1].find_end()
+        except Damage as damage:
+            self.damage = damage
+            self.end = damage.offset
+        try:
             self.producers = replay(self.files, self.directory, self.segments, self.end)
         except Damage as damage:
             self.damage = damage
-            self.end = max(damage.offset, self.known.recovery_point)
+        if self.damage is not None:
+            self.end = max(self.damage.offset, self.known.recovery_point)
 
     def _recover(self, recovery_point: int) -> None:
         """Read everything from the recovery point's segment on, and keep what is sound."""

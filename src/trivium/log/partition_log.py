@@ -24,7 +24,7 @@ from trivium.log.faults import Corrupt, OffsetOutOfRange
 from trivium.log.files import Files
 from trivium.log.health import Health
 from trivium.log.producers import ProducerStates
-from trivium.log.replay import replay, track
+from trivium.log.replay import replay, replay_from_start, track
 from trivium.log.scan import Damage, Found
 from trivium.log.segment import Segment, remove_segment_files
 from trivium.log.settings import LogSettings
@@ -267,10 +267,20 @@ class PartitionLog:
         try:
             return _collect(self.batches(offset, chunk_bytes=chunk_bytes), offset, max_bytes, limit)
         except Corrupt as corruption:
-            if offset >= corruption.offset:
+            if offset >= corruption.offset or limit <= corruption.offset:
                 raise
             # The damage was found just now and lies further on: what comes before it is still served.
             return self.read(offset, max_bytes, offset_end=corruption.offset)
+
+    def read_committed(self, offset: int, max_bytes: int) -> tuple[Slice, list[AbortedTransaction]]:
+        """What ``read`` gives up to the last stable offset, and the aborted transactions to leave out of it."""
+        while True:
+            stable = self.last_stable_offset
+            piece = self.read(offset, max_bytes, offset_end=stable)
+            aborted = self.aborted_transactions(offset, piece.offset_next) if piece.runs else []
+            if self.last_stable_offset >= stable:
+                return piece, aborted
+            # Damage was found on the way, and transactions that seemed decided no longer are.
 
     def batches(self, offset: int, *, chunk_bytes: int = READ_CHUNK_BYTES_MIN) -> Iterator[Found]:
         """Checked batches from the one that holds ``offset`` to the end of the log, across segments."""
@@ -298,18 +308,29 @@ class PartitionLog:
             raise Damage(segment.size_bytes, end, f"the records up to {limit - 1} are missing")
 
     def mark_corrupt(self, offset: int, reason: str) -> Corrupt:
-        """From now on nothing at or after ``offset`` is served and nothing is appended; the earliest finding stays."""
+        """From now on nothing at or after ``offset`` is served and nothing is appended; the earliest finding
+        stays. A transaction whose marker lies behind the damage counts as undecided.
+        """
         if self.corruption is None or offset < self.corruption.offset:
             self.corruption = Corrupt(self.name, offset, reason)
+            self.producers = replay_from_start(self.segments, offset)
+            for segment in self.segments:
+                segment.aborted_proven = False
         return self.corruption
 
     def aborted_transactions(self, offset_start: int, offset_end: int) -> list[AbortedTransaction]:
         """The aborted transactions that touch ``[offset_start, offset_end)``, for readers of committed records."""
         found: list[AbortedTransaction] = []
         with self.reading():
+            damaged_from = None if self.corruption is None else self.corruption.offset
             for number in range(self._segment_number(offset_start), len(self.segments)):
-                ensure_proven(self.segments, number)
-                entries, complete = self.segments[number].aborted.overlapping(offset_start, offset_end)
+                segment = self.segments[number]
+                if damaged_from is None:
+                    self._check_no_hole(segment)
+                elif segment.base_offset >= damaged_from:
+                    break
+                ensure_proven(self.segments, number, damaged_from=damaged_from)
+                entries, complete = segment.aborted.overlapping(offset_start, offset_end)
                 found.extend(entries)
                 if complete:
                     break

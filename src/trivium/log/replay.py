@@ -4,10 +4,12 @@ The same few steps run when a batch is appended, when a segment is recovered aft
 producers are made again from a snapshot and what came after it, so that all three agree.
 """
 
+import contextlib
 from collections.abc import Sequence
 
 from trivium.log.files import Files
 from trivium.log.producers import CompletedTransaction, ProducerStates
+from trivium.log.scan import Damage
 from trivium.log.segment import Segment
 from trivium.records.batch import BatchHeader
 from trivium.records.control import read_end_txn
@@ -34,16 +36,35 @@ def track(producers: ProducerStates, header: BatchHeader, data: memoryview) -> C
 
 
 def replay(files: Files, directory: str, segments: Sequence[Segment], offset_end: int) -> ProducerStates:
-    """Producers as of ``offset_end``: from the newest sound snapshot, and the batches after it."""
+    """Producers as of ``offset_end``: from the newest sound snapshot, and the batches after it.
+
+    ``Damage`` before ``offset_end`` is the caller's; what lies behind it does not matter here.
+    """
     producers, offset = ProducerStates.load_newest(files, directory, offset_end)
-    for segment in segments:
-        if segment.offset_limit is not None and segment.offset_limit <= offset:
-            continue
-        if offset >= offset_end:
-            break
-        for found in segment.batches_from(max(offset, segment.base_offset)):
-            if found.header.base_offset >= offset_end:
-                return producers
-            if found.header.base_offset >= offset:
-                track(producers, found.header, found.data)
+    try:
+        for segment in segments:
+            if segment.base_offset >= offset_end:
+                break
+            if segment.offset_limit is None or segment.offset_limit > offset:
+                _replay_segment(producers, segment, offset, offset_end)
+    except Damage as damage:
+        if damage.offset < offset_end:
+            raise
     return producers
+
+
+def replay_from_start(segments: Sequence[Segment], offset_end: int) -> ProducerStates:
+    """Producers as of ``offset_end``, by what the batches themselves say, as far as they are sound."""
+    producers = ProducerStates()
+    with contextlib.suppress(Damage):
+        for segment in segments:
+            _replay_segment(producers, segment, segment.base_offset, offset_end)
+    return producers
+
+
+def _replay_segment(producers: ProducerStates, segment: Segment, offset: int, offset_end: int) -> None:
+    for found in segment.batches_from(max(offset, segment.base_offset)):
+        if found.header.base_offset >= offset_end:
+            break
+        if found.header.base_offset >= offset:
+            track(producers, found.header, found.data)

@@ -73,9 +73,9 @@ def scan(
             _check_gap(position, header, expected, following)
         if header.leader_epoch < epoch:
             raise Damage(position, expected, f"leader epoch falls from {epoch} to {header.leader_epoch}")
+        if offset_end is not None and header.last_offset >= offset_end:
+            raise Damage(position, expected, f"offset {header.last_offset} belongs to the next segment")
         expected, epoch = header.offset_end, header.leader_epoch
-        if offset_end is not None and expected > offset_end:
-            raise Damage(position, header.base_offset, f"offset {header.last_offset} is in the next segment")
         yield Found(position, header, buffer, at)
         position += size
 
