@@ -143,6 +143,51 @@ def test_kernels_on_arrow_columns_that_lie_agree(
     assert outcome(compiled.from_columns, columns, row, size_bytes_max) == expected
 
 
+def offsets_of(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "little", signed=True) for number in numbers)
+
+
+FINE = Blobs(None, offsets_of(0, 1, 2), b"ab")
+NO_HEADERS = {
+    "header_ends": Blobs(None, offsets_of(0, 0, 0), b""),
+    "header_names": FINE,
+    "header_values": FINE,
+}
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        Blobs(None, offsets_of(0, 1, 3), b"ab"),
+        Blobs(None, offsets_of(0, 2, 1), b"ab"),
+        Blobs(None, offsets_of(-1, 1, 2), b"ab"),
+        Blobs(None, offsets_of(0, 1), b"ab"),
+        Blobs(b"", offsets_of(0, 1, 2), b"ab"),
+        Blobs(None, offsets_of(0, 1, 2), b"ab", first=1),
+        Blobs(None, offsets_of(0, 1, 2), b"ab", first=-1),
+    ],
+)
+def test_arrow_column_that_lies_is_an_encode_error(kernel: Any, lie: Blobs) -> None:
+    columns = RowColumns(keys=FINE, values=FINE, timestamps=bytes(16), **NO_HEADERS)
+    assert kernel.from_columns(columns, 0, 1_000).records_count == 2
+    for lying in (columns._replace(keys=lie), columns._replace(values=lie)):
+        with pytest.raises(EncodeError):
+            kernel.from_columns(lying, 0, 1_000)
+
+
+def test_arrow_headers_beyond_their_columns_are_an_encode_error(kernel: Any) -> None:
+    headers = NO_HEADERS | {"header_ends": Blobs(None, offsets_of(0, 1, 3), b"")}
+    with pytest.raises(EncodeError):
+        kernel.from_columns(RowColumns(keys=FINE, values=FINE, timestamps=bytes(16), **headers), 0, 1_000)
+
+
+@pytest.mark.parametrize("row", [-1, 2, 2**40])
+def test_arrow_row_that_is_not_there_is_an_encode_error(kernel: Any, row: int) -> None:
+    columns = RowColumns(keys=FINE, values=FINE, timestamps=bytes(16), **NO_HEADERS)
+    with pytest.raises(EncodeError, match="no row"):
+        kernel.from_columns(columns, row, 1_000)
+
+
 @pytest.mark.parametrize(
     ("spelled", "delta"),
     [
