@@ -1,0 +1,153 @@
+"""Apache Kafka's own programs: the jars, the command line tools, and a broker on loopback."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+
+ROOT = Path(__file__).parents[2]
+POM = ROOT / "interop" / "kafka" / "pom.xml"
+LOGGING = ROOT / "interop" / "kafka" / "log4j2.xml"
+
+START_SECONDS = 60
+"""A broker is there after about five seconds on two idle cores; a busy machine gets its time."""
+
+TOOL_SECONDS = 120
+
+
+class Unavailable(Exception):  # noqa: N818 - the tests are skipped then, nothing is wrong
+    """Kafka cannot be run here; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """The jars of one version of Kafka."""
+
+    jars: Path
+
+    @classmethod
+    def obtain(cls) -> "Kafka":
+        """The jars that ``pom.xml`` names, copied by Maven the first time."""
+        if shutil.which("java") is None:
+            raise Unavailable("Java is not installed (17 or newer is needed)")
+        version = re.search(r"<kafka.version>(.+)</kafka.version>", POM.read_text())
+        assert version is not None
+        jars = ROOT / ".cache" / f"kafka-{version[1]}"
+        if not jars.is_dir():
+            _copy_jars(jars)
+        return cls(jars)
+
+    def command(self, main: str, *arguments: str, heap: str = "256m") -> list[str]:
+        return [
+            "java",
+            f"-Xmx{heap}",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            f"-Dlog4j2.configurationFile={LOGGING}",
+            "-cp",
+            f"{self.jars}/*",
+            main,
+            *arguments,
+        ]
+
+    def run(self, main: str, *arguments: str) -> str:
+        """Run one of Kafka's tools to its end; what it printed."""
+        done = subprocess.run(
+            self.command(main, *arguments), capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
+        )
+        assert done.returncode == 0, f"{main} failed: {done.stderr}\n{done.stdout[-2000:]}"
+        return done.stdout
+
+    def dump(self, *options: str, files: list[Path]) -> str:
+        """What Kafka's DumpLogSegments says about these files."""
+        names = ",".join(str(file) for file in files)
+        return self.run("org.apache.kafka.tools.DumpLogSegments", *options, "--files", names)
+
+    @contextlib.contextmanager
+    def broker(self, data: Path, cluster_id: str) -> Iterator[str]:
+        """A broker on a data directory, formatted if it is new, until a clean stop; gives its address."""
+        port, controller_port = _free_ports(2)
+        properties = data.with_suffix(".properties")
+        properties.write_text(_properties(data, port, controller_port))
+        if not (data / "meta.properties").exists():
+            self.run("kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties))
+        with data.with_suffix(".log").open("ab") as log:
+            process = subprocess.Popen(
+                self.command("kafka.Kafka", str(properties), heap="512m"), stdout=log, stderr=log
+            )
+        try:
+            _wait_until_ready(f"127.0.0.1:{port}", process, data.with_suffix(".log"))
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(START_SECONDS)
+
+
+def _copy_jars(jars: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise Unavailable("Maven is not installed, and Kafka's jars are not in the cache yet")
+    unfinished = jars.with_name(f"{jars.name}.{os.getpid()}.tmp")
+    goal = "dependency:copy-dependencies"
+    done = subprocess.run(
+        [maven, "-q", "-B", "-f", POM, goal, "-DincludeScope=runtime", f"-DoutputDirectory={unfinished}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise Unavailable(f"Maven cannot copy Kafka's jars: {done.stdout[:500]}")
+    unfinished.rename(jars)
+
+
+def _properties(data: Path, port: int, controller_port: int) -> str:
+    """One node that is broker and controller at once."""
+    return f"""
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller_port}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={data}
+log.retention.ms=-1
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    host, port = address.split(":")
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
+            metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+            if all(p.leader >= 0 for t in metadata.topics.values() for p in t.partitions.values()):
+                return
+        time.sleep(0.2)
+    raise AssertionError(f"Kafka did not start on {address}:\n{log.read_text()[-4000:]}")
