@@ -81,7 +81,7 @@ def look(disk: FakeDisk) -> Seen:
 
 
 def read_all(log: PartitionLog) -> tuple[Contents, frozenset[int], bool]:
-    """All records, the offsets of those that a reader of committed records gets, and whether a read failed."""
+    """All records, the offsets of those that are served as committed, and whether a read failed."""
     records: Contents = {}
     committed: set[int] = set()
     at, failed = log.log_start_offset, False

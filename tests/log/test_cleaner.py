@@ -20,12 +20,12 @@ SETTINGS = LogSettings(
 )
 
 
-@pytest.fixture()
+@pytest.fixture
 def directory(tmp_path: Path) -> LogDirectory:
     return open_directory(RealFiles(), str(tmp_path / "data"), SETTINGS)
 
 
-@pytest.fixture()
+@pytest.fixture
 def log(directory: LogDirectory) -> PartitionLog:
     return directory.create("state", 0, TOPIC_ID, SETTINGS, NOW)
 

@@ -17,12 +17,12 @@ from trivium.wire.errors import DecodeError
 SMALL = LogSettings(segment_bytes=400, index_interval_bytes=100)
 
 
-@pytest.fixture()
+@pytest.fixture
 def directory(tmp_path: Path) -> LogDirectory:
     return open_directory(RealFiles(), str(tmp_path / "data"), SMALL)
 
 
-@pytest.fixture()
+@pytest.fixture
 def log(directory: LogDirectory) -> PartitionLog:
     return directory.create("orders", 0, TOPIC_ID, SMALL, NOW)
 

@@ -14,7 +14,7 @@ from trivium.log.settings import LogSettings
 HOUR = 3_600_000
 
 
-@pytest.fixture()
+@pytest.fixture
 def directory(tmp_path: Path) -> LogDirectory:
     return open_directory(RealFiles(), str(tmp_path / "data"))
 

@@ -11,7 +11,7 @@ from trivium.log.settings import LogSettings
 from trivium.log.timestamps import first_at_or_after, latest
 
 
-@pytest.fixture()
+@pytest.fixture
 def log(tmp_path: Path) -> PartitionLog:
     settings = LogSettings(segment_bytes=500, index_interval_bytes=80)
     directory = open_directory(RealFiles(), str(tmp_path / "data"), settings)

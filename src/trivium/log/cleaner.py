@@ -3,7 +3,7 @@
 A pass has three steps, so that the slow one may run beside a busy log::
 
     plan = plan_compaction(log, first_dirty_offset, now_ms)     what is worth cleaning, and up to where
-    compaction = compact(files, plan, now_ms)                   reads sealed segments, writes ``.cleaned`` files
+    compaction = compact(files, plan, now_ms)                   reads sealed segments, writes new ones beside
     directory.install(compaction)                               swaps them in, in one decided step
 
 What goes: records that a later record of the same key replaces; tombstones (null values) and transaction

@@ -9,7 +9,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from trivium.log.faults import DirectoryOffline, DiskFull
+from trivium.log.faults import DirectoryOffline, DiskFull, LogError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -40,6 +40,10 @@ class Health:
         try:
             yield
         except OSError as error:
-            if error.errno in _FULL:
-                raise DiskFull(self.directory) from error
-            raise self.fail(error, doing) from error
+            raise self.judge(error, doing) from error
+
+    def judge(self, error: OSError, doing: str) -> LogError:
+        """What an error of the operating system means; ``guard`` spelled out, for the hot path."""
+        if error.errno in _FULL:
+            return DiskFull(self.directory)
+        return self.fail(error, doing)

@@ -64,10 +64,11 @@ class OffsetIndex:
         return self._entry(slot - 1) if slot else OffsetPosition(self._base_offset, 0)
 
     def append(self, offset: int, position: int) -> None:
-        last = self.last() or OffsetPosition(self._base_offset - 1, 0)
-        if not (last.offset < offset and last.position <= position):
-            raise ValueError(f"index entry {offset} at {position} does not come after {last}")
-        self._entries.append(self._encoded(offset, position))
+        entry, last = self._encoded(offset, position), self._entries.last_bytes()
+        # Numbers that are not negative compare as their big-endian bytes do.
+        if last and not (last[:4] < entry[:4] and last[4:] <= entry[4:]):
+            raise ValueError(f"index entry {offset} at {position} does not come after {self.last()}")
+        self._entries.append(entry)
 
     def truncate(self, offset: int) -> None:
         """Drop the entries at and above ``offset``."""

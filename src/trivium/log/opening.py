@@ -12,6 +12,7 @@ What recovery does, and what it never does:
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from trivium.log.epochs import LeaderEpochs
 from trivium.log.files import Files
@@ -97,7 +98,7 @@ def _find_segments(
     segments = [
         Segment(files, directory, base, index_interval_bytes=interval, created_ms=now_ms) for base in bases
     ]
-    for segment, following in zip(segments, segments[1:], strict=False):
+    for segment, following in pairwise(segments):
         segment.offset_limit = following.base_offset
     return segments
 

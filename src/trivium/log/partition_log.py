@@ -25,7 +25,7 @@ from trivium.log.files import Files
 from trivium.log.health import Health
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay, replay_from_start, track
-from trivium.log.scan import Damage, Found
+from trivium.log.scan import Damage, Found, holds_batch
 from trivium.log.segment import Segment, remove_segment_files
 from trivium.log.settings import LogSettings
 from trivium.log.txn_index import AbortedTransaction
@@ -151,12 +151,14 @@ class PartitionLog:
             raise self.corruption
         base_offset = self.log_end_offset
         stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
-        with self.health.guard(f"append to {self.name}"):
+        try:
             if self.active.should_roll(len(data), timestamp, offset_end - 1, now_ms, self.settings):
                 self._roll(now_ms)
             self.epochs.assign(leader_epoch, base_offset)
             self.epochs.flush()
             self.active.append(data, stamped)
+        except OSError as error:
+            raise self.health.judge(error, f"append to {self.name}") from error
         self.log_end_offset = offset_end
         for at, header in stamped:
             if header.producer_id >= 0:
@@ -251,7 +253,7 @@ class PartitionLog:
 
     def read(self, offset: int, max_bytes: int, *, offset_end: int | None = None) -> Slice:
         """Whole batches from the one that holds ``offset`` on, the first in any case, the rest while
-        they fit into ``max_bytes``, none that begins at ``offset_end`` (default: the high watermark) or later.
+        they fit into ``max_bytes``, none at or after ``offset_end`` (default: the high watermark).
         """
         self.health.check()
         limit = self.high_watermark if offset_end is None else min(offset_end, self.log_end_offset)
@@ -273,7 +275,7 @@ class PartitionLog:
             return self.read(offset, max_bytes, offset_end=corruption.offset)
 
     def read_committed(self, offset: int, max_bytes: int) -> tuple[Slice, list[AbortedTransaction]]:
-        """What ``read`` gives up to the last stable offset, and the aborted transactions to leave out of it."""
+        """What ``read`` gives up to the last stable offset, and the aborted transactions in it."""
         while True:
             stable = self.last_stable_offset
             piece = self.read(offset, max_bytes, offset_end=stable)
@@ -319,7 +321,7 @@ class PartitionLog:
         return self.corruption
 
     def aborted_transactions(self, offset_start: int, offset_end: int) -> list[AbortedTransaction]:
-        """The aborted transactions that touch ``[offset_start, offset_end)``, for readers of committed records."""
+        """The aborted transactions that touch ``[offset_start, offset_end)``."""
         found: list[AbortedTransaction] = []
         with self.reading():
             damaged_from = None if self.corruption is None else self.corruption.offset
@@ -383,7 +385,7 @@ class PartitionLog:
             self.corruption = None
 
     def _cut(self, segment: Segment, offset: int) -> int:
-        """Shorten a segment to ``offset``, or to where its damage begins. Returns the offset it then ends at."""
+        """Shorten a segment to ``offset``, or to where its damage begins. Returns where it then ends."""
         try:
             for found in segment.batches_from(offset):
                 segment.cut(found.position, found.header.base_offset)
@@ -438,7 +440,11 @@ def _base_offset(segment: Segment) -> int:
 
 
 def _collect(batches: Iterator[Found], offset: int, max_bytes: int, offset_end: int) -> Slice:
-    """Take batches while they fit, joined to one run wherever they lie side by side in one buffer."""
+    """Take batches while they fit, joined to one run wherever they lie side by side in one buffer.
+
+    A batch that the buffer holds only in part ends the run too: to have it, the whole buffer would be read
+    again, and the next read begins there anyway.
+    """
     runs: list[memoryview] = []
     buffer: memoryview | None = None
     start = end = taken = 0
@@ -454,7 +460,7 @@ def _collect(batches: Iterator[Found], offset: int, max_bytes: int, offset_end: 
         end = found.at + header.size_bytes
         taken += header.size_bytes
         offset_next = header.offset_end
-        if taken >= max_bytes or offset_next >= offset_end:
+        if taken >= max_bytes or offset_next >= offset_end or not holds_batch(buffer, end):
             break
     if buffer is not None:
         runs.append(buffer[start:end])

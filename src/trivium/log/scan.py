@@ -7,17 +7,21 @@ position and the offset from which on nothing may be served; what that means is 
 """
 
 from collections.abc import Iterator
+from struct import Struct
 from typing import NamedTuple
 
 from trivium.log.files import File
-from trivium.records.batch import HEADER_BYTES, BatchHeader, check_batch, read_header
+from trivium.records.batch import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader, check_batch, read_header
 from trivium.wire.errors import DecodeError
 
 CHUNK_BYTES = 1 << 20
 """Read at once while walking: large enough to make the system call disappear, small enough to waste."""
 
+_LENGTH = Struct(">i")
+_LENGTH_AT = 8
 
-class Damage(Exception):  # noqa: N818 - it is a finding, and becomes an error only where somebody says so
+
+class Damage(Exception):
     """The bytes at ``position`` are not the batch that belongs there."""
 
     def __init__(self, position: int, offset: int, reason: str) -> None:
@@ -58,16 +62,16 @@ def scan(
     buffer, buffer_start = memoryview(b""), position
     while position < position_end:
         at = position - buffer_start
-        if len(buffer) - at < HEADER_BYTES:
-            buffer, buffer_start, at = _load(file, position, position_end, chunk_bytes), position, 0
         try:
-            size = read_header(buffer, at).size_bytes
-            if size > len(buffer) - at:
-                wanted = max(size, chunk_bytes)
-                buffer, buffer_start, at = _load(file, position, position_end, wanted), position, 0
+            if not holds_batch(buffer, at):
+                buffer, buffer_start, at = _load(file, position, position_end, chunk_bytes), position, 0
+                size = read_header(buffer).size_bytes
+                if size > len(buffer):
+                    buffer = _load(file, position, position_end, size)
             header = check_batch(buffer, at)
         except DecodeError as error:
             raise Damage(position, expected, str(error)) from error
+        size = header.size_bytes
         if header.base_offset != expected:
             following = _base_after(file, position + size, position_end, offset_end)
             _check_gap(position, header, expected, following)
@@ -78,6 +82,14 @@ def scan(
         expected, epoch = header.offset_end, header.leader_epoch
         yield Found(position, header, buffer, at)
         position += size
+
+
+def holds_batch(buffer: memoryview, at: int) -> bool:
+    """Whether a batch that begins here would lie in the buffer to its end, by its own word."""
+    room = len(buffer) - at
+    return (
+        room >= HEADER_BYTES and room - LOG_OVERHEAD_BYTES >= _LENGTH.unpack_from(buffer, at + _LENGTH_AT)[0]
+    )
 
 
 def _load(file: File, position: int, position_end: int, size_bytes: int) -> memoryview:

@@ -68,11 +68,14 @@ class TimeIndex:
 
     def append(self, timestamp: int, offset: int) -> None:
         """Note that the largest timestamp so far is this. What is not larger than the last adds nothing."""
-        last = self.last() or TimestampOffset(NO_TIMESTAMP, self._base_offset)
-        if timestamp < last.timestamp or offset < last.offset:
-            raise ValueError(f"time index entry {timestamp} at {offset} does not come after {last}")
-        if timestamp > last.timestamp:
-            self._entries.append(self._encoded(timestamp, offset))
+        if timestamp < 0:
+            return
+        entry, last = self._encoded(timestamp, offset), self._entries.last_bytes()
+        # Numbers that are not negative compare as their big-endian bytes do.
+        if last and (entry[:8] < last[:8] or entry[8:] < last[8:]):
+            raise ValueError(f"time index entry {timestamp} at {offset} does not come after {self.last()}")
+        if not last or entry[:8] > last[:8]:
+            self._entries.append(entry)
 
     def truncate(self, offset: int) -> None:
         """Drop the entries at and above ``offset``."""

@@ -1,0 +1,238 @@
+"""How fast the log writes, reads, commits, opens and recovers, on this machine's disk.
+
+Run ``python bench/log.py [DIRECTORY]``; the directory (default: the system's temporary one) decides which
+disk is measured. Every figure stands beside what the operating system does without us, in the same run:
+the ratio carries over to other machines, the figures do not.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from trivium.log.directory import LogDirectory
+from trivium.log.faults import LogError
+from trivium.log.files import RealFiles
+from trivium.log.names import CLEAN_SHUTDOWN, RECOVERY_POINT_CHECKPOINT
+from trivium.log.partition_log import PartitionLog
+from trivium.log.settings import LogSettings
+from trivium.records.batch import build_batch
+from trivium.records.record import Record
+
+NOW = 1_750_000_000_000
+WRITERS = 16
+IN_FLIGHT = 5
+"""Requests that a writer sends before it waits: what Kafka's producers do by default."""
+
+
+def main() -> None:
+    root = tempfile.mkdtemp(prefix="trivium-bench-", dir=sys.argv[1] if len(sys.argv) > 1 else None)
+    table = Table("what", "measured", "the system alone", "ratio", "level", title="the log")
+    measures: list[Callable[[str], tuple[str, ...]]] = [
+        append_rate,
+        read_rate,
+        commit_rate,
+        open_time,
+        recovery_time,
+    ]
+    try:
+        with Progress(transient=True) as progress:
+            task = progress.add_task("measuring", total=len(measures))
+            for measure in measures:
+                directory = os.path.join(root, measure.__name__)
+                table.add_row(*measure(directory))
+                shutil.rmtree(directory, ignore_errors=True)
+                progress.advance(task)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    Console(highlight=False).print(table)
+
+
+def batch_of(size_bytes: int) -> bytes:
+    """One batch of about that size, with values of 100 bytes."""
+    count = max(1, size_bytes // 110)
+    value = os.urandom(100) if size_bytes > 200 else os.urandom(max(1, size_bytes - 75))
+    return build_batch([Record(number, NOW, None, value) for number in range(count)])
+
+
+def open_directory(path: str, settings: LogSettings | None = None) -> LogDirectory:
+    return LogDirectory.open(
+        RealFiles(),
+        path,
+        node_id=1,
+        cluster_id="bench",
+        new_id=uuid4,
+        settings_for=lambda _topic: settings or LogSettings(),
+        now_ms=NOW,
+    )
+
+
+def new_log(path: str, settings: LogSettings | None = None) -> tuple[LogDirectory, PartitionLog]:
+    directory = open_directory(path, settings)
+    return directory, directory.create("bench", 0, UUID(int=1), settings or LogSettings(), NOW)
+
+
+def fill(log: PartitionLog, batch: bytes, count: int) -> float:
+    """Append the batch so many times; returns the seconds it took."""
+    start = time.perf_counter()
+    for _ in range(count):
+        log.append(bytearray(batch), leader_epoch=0, now_ms=NOW)
+        log.high_watermark = log.log_end_offset
+    return time.perf_counter() - start
+
+
+def append_rate(path: str) -> tuple[str, ...]:
+    batch, count = batch_of(16 << 10), 40_000
+    _directory, log = new_log(path)
+    seconds = min(fill(log, batch, count // 4) for _ in range(4)) * 4
+    with open(f"{path}/plain", "wb", buffering=0) as plain:
+        start = time.perf_counter()
+        for _ in range(count):
+            plain.write(batch)
+        system = time.perf_counter() - start
+    ours, theirs = len(batch) * count / seconds / 1e6, len(batch) * count / system / 1e6
+    return (
+        "append of 16 KB batches, not synced",
+        f"{ours:,.0f} MB/s",
+        f"{theirs:,.0f} MB/s",
+        f"{ours / theirs:.2f}",
+        ">= 500",
+    )
+
+
+def read_rate(path: str) -> tuple[str, ...]:
+    _directory, log = new_log(path)
+    fill(log, batch_of(16 << 10), 30_000)
+    size_bytes = sum(segment.size_bytes for segment in log.segments)
+
+    def read_all() -> float:
+        start, offset = time.perf_counter(), 0
+        while offset < log.high_watermark:
+            offset = log.read(offset, 1 << 20).offset_next
+        return time.perf_counter() - start
+
+    seconds = min(read_all() for _ in range(3))
+    start = time.perf_counter()
+    for segment in log.segments:
+        for position in range(0, segment.size_bytes, 1 << 20):
+            segment.file.read(1 << 20, position)
+    system = time.perf_counter() - start
+    ours, theirs = size_bytes / seconds / 1e6, size_bytes / system / 1e6
+    return (
+        "sequential read, checked, 1 MB at a time",
+        f"{ours:,.0f} MB/s",
+        f"{theirs:,.0f} MB/s",
+        f"{ours / theirs:.2f}",
+        ">= 1,000",
+    )
+
+
+def commit_rate(path: str) -> tuple[str, ...]:
+    """16 writers, five requests in flight each: acks after the sync against acks at once."""
+    batch, count = batch_of(1 << 10), 40_000
+    directory, log = new_log(path)
+    unsynced = count / fill(log, batch, count)
+    synced = count / _commit(directory, log, batch, count)
+    return (
+        "group commit, 16 writers of 1 KB",
+        f"{synced:,.0f} /s",
+        f"{unsynced:,.0f} /s",
+        f"{synced / unsynced:.2f}",
+        ">= 0.80",
+    )
+
+
+def _commit(directory: LogDirectory, log: PartitionLog, batch: bytes, count: int) -> float:
+    """One thread appends for all writers, another one syncs; a writer goes on when its ack arrives."""
+    credits_left, acked, sent = WRITERS * IN_FLIGHT, 0, 0
+    wanted, finished = threading.Semaphore(0), threading.Condition()
+    done: list[tuple[object, OSError | None]] = []
+    rounds: list[object] = []
+
+    def sync_forever() -> None:
+        while True:
+            wanted.acquire()
+            round_ = rounds.pop()
+            if round_ is None:
+                return
+            error = round_.run()  # type: ignore[attr-defined]
+            with finished:
+                done.append((round_, error))
+                finished.notify()
+
+    def acknowledge(fault: LogError | None) -> None:
+        nonlocal credits_left, acked
+        assert fault is None
+        credits_left += 1
+        acked += 1
+
+    thread = threading.Thread(target=sync_forever)
+    thread.start()
+    start = time.perf_counter()
+    while acked < count:
+        while credits_left and sent < count and not done:
+            log.append(bytearray(batch), leader_epoch=0, now_ms=NOW)
+            directory.commit.wait_for(log, acknowledge)
+            credits_left -= 1
+            sent += 1
+        if (round_ := directory.commit.begin()) is not None:
+            rounds.append(round_)
+            wanted.release()
+        with finished:
+            while not done and not (credits_left and sent < count):
+                finished.wait()
+            completed = [done.pop()] if done else []
+        for each, error in completed:
+            directory.commit.finish(each, error)  # type: ignore[arg-type]
+    seconds = time.perf_counter() - start
+    rounds.append(None)
+    wanted.release()
+    thread.join()
+    return seconds
+
+
+def open_time(path: str) -> tuple[str, ...]:
+    directory = open_directory(path)
+    batch = batch_of(1 << 10)
+    for number in range(1_000):
+        fill(directory.create("bench", number, UUID(int=1), LogSettings(), NOW), batch, 8)
+    directory.close()
+    start = time.perf_counter()
+    opened = open_directory(path)
+    seconds = time.perf_counter() - start
+    assert len(opened.logs) == 1_000
+    assert opened.opening.clean
+    return "opening 1,000 partitions after a clean stop", f"{seconds:.2f} s", "", "", "<= 2"
+
+
+def recovery_time(path: str) -> tuple[str, ...]:
+    directory, log = new_log(path)
+    batch = batch_of(16 << 10)
+    fill(log, batch, (1 << 30) // len(batch) + 1)
+    directory.close()
+    os.unlink(f"{path}/{CLEAN_SHUTDOWN}")
+    os.unlink(f"{path}/{RECOVERY_POINT_CHECKPOINT}")
+    start = time.perf_counter()
+    opened = open_directory(path)
+    seconds = time.perf_counter() - start
+    scanned = sum(recovery.scanned_bytes for recovery in opened.opening.recoveries)
+    assert scanned >= 1 << 30
+    return (
+        "recovery of 1 GB after a crash",
+        f"{seconds:.2f} s",
+        f"{scanned / seconds / 1e6:,.0f} MB/s",
+        "",
+        "<= 5",
+    )
+
+
+if __name__ == "__main__":
+    main()
