@@ -222,7 +222,7 @@ class _DecoderSource:
 
     def _numbers(self, element: FixedSize, target: str) -> None:
         letter = element.letter
-        layouts = self._source.constant("layouts", CountedLayouts("", letter, "unpack_from"))
+        layouts = self._source.constant("layouts", CountedLayouts([(letter,)], "unpack_from"))
         with self._source.block(f"if n < {COUNTED_LAYOUTS_MAX}:"):
             self._source.line(f"{target} = list({layouts}[n](buf, pos))")
         with self._source.block("else:"):

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from trivium.messages.codegen import source as layout
+from trivium.messages.codegen.run import ZERO_BYTE, Numbers, Run, Value
 from trivium.messages.codegen.source import Source
 from trivium.messages.codegen.support import (
-    COUNTED_LAYOUTS_MAX,
-    CountedLayouts,
     pack_numbers,
     refuse_uuid,
     refuse_value,
@@ -34,7 +33,6 @@ class _EncoderSource:
         self._message = message
         self._version = version
         self._is_flexible = layout.is_flexible(message, version)
-        self._run: list[tuple[str, str]] = []
         self._source = Source(
             {
                 "SINGLE_BYTES": SINGLE_BYTES,
@@ -45,50 +43,13 @@ class _EncoderSource:
                 "write_tags": write_tags,
             }
         )
+        self._run = Run(self._source, self._is_flexible)
 
     def compile(self) -> Callable[[Any, Callable[[ByteSource], None]], None]:
         source = self._source
         with source.function("def encode(message, add):"):
             self._struct(self._message, "message")
         return source.compile(f"<{self._message.__name__} v{self._version} encoder>", "encode")
-
-    # Runs: fixed-size values wait until something of variable size follows, and are written by one call.
-
-    def _fixed(self, letter: str, expression: str) -> None:
-        self._run.append((letter, expression))
-
-    def _zero_byte(self) -> None:
-        """A byte 0 that is the same in every message: padding, to ``struct``."""
-        self._run.append(("x", ""))
-
-    def _packed(self, *more: tuple[str, str]) -> str:
-        """An expression for the bytes of the run and of some values behind it."""
-        run = [*self._run, *more]
-        letters = "".join(letter for letter, _ in run)
-        values = ", ".join(expression for letter, expression in run if letter != "x")
-        if not values:
-            return repr(bytes(len(letters)))
-        return f"{self._source.layout(letters, 'pack')}({values})"
-
-    def _flush(self) -> None:
-        if self._run:
-            self._source.line(f"add({self._packed()})")
-            self._run.clear()
-
-    def _flush_with_length(self, letter: str, is_compact: bool) -> None:
-        """The run, and behind it the length or count ``n``: as ``letter``, or as uvarint when compact."""
-        source = self._source
-        if not is_compact:
-            source.line(f"add({self._packed((letter, 'n'))})")
-        elif not self._run:
-            source.line("add(SINGLE_BYTES[n] if n < 128 else encode_uvarint(n))")
-        else:
-            with source.block("if n < 128:"):
-                source.line(f"add({self._packed(('B', 'n'))})")
-            with source.block("else:"):
-                source.line(f"add({self._packed()})")
-                source.line("add(encode_uvarint(n))")
-        self._run.clear()
 
     # Structs
 
@@ -102,7 +63,7 @@ class _EncoderSource:
             self._field(cls, each, variable)
         if self._is_flexible:
             self._tags(cls, variable)
-        self._flush()
+        self._run.flush()
 
     def _differs(self, each: Field, expression: str) -> str:
         """A condition: the value is not the field's default."""
@@ -131,17 +92,17 @@ class _EncoderSource:
         source = self._source
         known = layout.tagged_fields(cls, self._version)
         conditions = [self._differs(each, f"{variable}.{each.name}") for each in known]
-        run = list(self._run)
+        run = self._run.copy()
         with source.block(f"if {' or '.join([f'{variable}.unknown_tags', *conditions])}:"):
-            self._flush()
+            self._run.flush()
             if known:
                 source.line(f"{self._tag_writer(cls, known)}({variable}, add)")
             else:
                 source.line(f"write_tags({{}}, {variable}.unknown_tags, add)")
-        self._run = run
+        self._run.put_back(run)
         with source.block("else:"):
-            self._zero_byte()
-            self._flush()
+            self._run.append(ZERO_BYTE)
+            self._run.flush()
 
     def _tag_writer(self, cls: StructType, known: list[Field]) -> str:
         """A function of its own for a section that is not empty: it is seldom called."""
@@ -154,7 +115,7 @@ class _EncoderSource:
                     source.line("parts = []")
                     source.line("add = parts.append")
                     self._field(cls, each, "message")
-                    self._flush()
+                    self._run.flush()
                     source.line(f"known[{each.tag}] = b''.join(parts)")
             source.line("write_tags(known, message.unknown_tags, add_to_message)")
         return function
@@ -188,7 +149,7 @@ class _EncoderSource:
             # struct would pad or cut it without a word.
             with self._source.block(f"if len({expression}) != {UUID_BYTES}:"):
                 self._source.line(f"raise refuse_uuid({name})")
-        self._fixed(kind.letter, expression)
+        self._run.append(Value(kind.letter, expression))
 
     def _nested(self, cls: StructType, expression: str, is_nullable: bool, is_tagged: bool) -> None:
         """A struct in place; one that may be null has a byte in front: -1 for null (tagged: 0), else 1."""
@@ -201,13 +162,13 @@ class _EncoderSource:
         if not is_nullable:
             self._struct(cls, variable)
             return
-        run = list(self._run)
+        run = self._run.copy()
         with source.block(f"if {variable} is None:"):
-            self._fixed("b", "0" if is_tagged else "-1")
-            self._flush()
-        self._run = run
+            self._run.append(Value("b", "0" if is_tagged else "-1"))
+            self._run.flush()
+        self._run.put_back(run)
         with source.block("else:"):
-            self._fixed("b", "1")
+            self._run.append(Value("b", "1"))
             self._struct(cls, variable)
 
     def _blob(self, is_text: bool, expression: str, is_nullable: bool, is_compact: bool) -> None:
@@ -224,37 +185,31 @@ class _EncoderSource:
         else:
             source.line(f"data = {data}")
             source.line(f"n = {length}")
-        self._flush_with_length("h" if is_text else "i", is_compact)
+        self._run.flush_with_length("h" if is_text else "i", is_compact)
         if is_nullable:
             source.line("if data: add(data)")
         else:
             source.line("add(data)")
 
     def _numbers(self, element: FixedSize, expression: str, is_nullable: bool, name: str) -> None:
-        """Numbers go out together with their count and the run before it, in one call when they are few."""
+        """Numbers join the run; whether they are few is seen when it is written."""
         source = self._source
-        letter = element.letter
-        count = ("B", "n + 1") if self._is_flexible else ("i", "n")
-        head = [*self._run, count]
-        layouts = source.constant(
-            "layouts", CountedLayouts("".join(each for each, _ in head), letter, "pack")
-        )
-        values = ", ".join(each for letter_of_run, each in head if letter_of_run != "x")
-        null = self._packed(("B", "0") if self._is_flexible else ("i", "-1"))
-        source.line(f"numbers = {expression}")
-        if element.size_bytes == UUID_BYTES:
-            with source.block(f"if any(len(uuid) != {UUID_BYTES} for uuid in numbers or ()):"):
-                source.line(f"raise refuse_uuid({name})")
+        numbers, count = source.fresh("numbers"), source.fresh("count")
+        length = f"{count} + 1" if self._is_flexible else count
+        source.line(f"{numbers} = {expression}")
         if is_nullable:
-            with source.block("if numbers is None:"):
-                source.line(f"add({null})")
-        with source.block(f"{'elif' if is_nullable else 'if'} (n := len(numbers)) < {COUNTED_LAYOUTS_MAX}:"):
-            source.line(f"add({layouts}[n]({values}, *numbers))")
-        with source.block("else:"):
-            if self._is_flexible:
-                source.line("n += 1")
-            self._flush_with_length("i", self._is_flexible)
-            source.line(f"add(pack_numbers({letter!r}, numbers))")
+            length = source.fresh("length")
+            with source.block(f"if {numbers} is None:"):
+                source.line(f"{numbers} = ()")
+                source.line(f"{length} = {0 if self._is_flexible else -1}")
+            with source.block("else:"):
+                source.line(f"{length} = len({numbers}){' + 1' if self._is_flexible else ''}")
+        source.line(f"{count} = len({numbers})")
+        if element.size_bytes == UUID_BYTES:
+            with source.block(f"if any(len(uuid) != {UUID_BYTES} for uuid in {numbers}):"):
+                source.line(f"raise refuse_uuid({name})")
+        prefix = Value("B" if self._is_flexible else "i", length)
+        self._run.append(Numbers(element.letter, numbers, count, prefix))
 
     def _elements(self, element: object, expression: str, is_nullable: bool, name: str) -> None:
         source = self._source
@@ -267,8 +222,8 @@ class _EncoderSource:
         else:
             source.line(f"{elements} = {expression}")
             source.line(f"n = {length}")
-        self._flush_with_length("i", self._is_flexible)
+        self._run.flush_with_length("i", self._is_flexible)
         variable = source.fresh("element")
         with source.block(f"for {variable} in {elements}{' or ()' if is_nullable else ''}:"):
             self._value(element, variable, is_nullable=False, is_compact=self._is_flexible, name=name)
-            self._flush()
+            self._run.flush()

@@ -11,26 +11,33 @@ from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 from trivium.wire.tagged_fields import TaggedFields, read_tagged_fields, write_tagged_fields
 from trivium.wire.varint import ByteSource
 
-COUNTED_LAYOUTS_MAX: Final = 64
-"""Arrays of numbers shorter than this have a layout made once (replicas, partitions); others are rare."""
+COUNTED_LAYOUTS_MAX: Final = 32
+"""Fewer numbers than this, all arrays of a run together, have a layout made once: replicas, partitions. It
+also bounds how many layouts a run can have."""
 
 
 def numbers_format(letter: str, count: int) -> str:
     return f"{count}{letter}" if len(letter) == 1 else letter * count
 
 
-class CountedLayouts(dict[int, Callable[..., Any]]):
-    """For each count below ``COUNTED_LAYOUTS_MAX``: a method of the layout ``head`` + that many numbers."""
+class CountedLayouts(dict[int | tuple[int, ...], Callable[..., Any]]):
+    """For each count, or each combination of counts: a method of the layout that holds so many numbers.
 
-    def __init__(self, head: str, letter: str, method: str) -> None:
-        self._head = head
-        self._letter = letter
+    A template lists letters of ``struct``; one in a tuple is a number that occurs as often as its count says.
+    """
+
+    def __init__(self, template: list[str | tuple[str]], method: str) -> None:
+        self._template = template
         self._method = method
 
-    def __missing__(self, count: int) -> Callable[..., Any]:
-        layout = struct.Struct(f">{self._head}{numbers_format(self._letter, count)}")
-        method: Callable[..., Any] = getattr(layout, self._method)
-        self[count] = method
+    def __missing__(self, counts: int | tuple[int, ...]) -> Callable[..., Any]:
+        left = iter((counts,) if isinstance(counts, int) else counts)
+        letters = [
+            piece if isinstance(piece, str) else numbers_format(piece[0], next(left))
+            for piece in self._template
+        ]
+        method: Callable[..., Any] = getattr(struct.Struct(">" + "".join(letters)), self._method)
+        self[counts] = method
         return method
 
 
