@@ -83,6 +83,8 @@ class Saboteur:
         self._below.sync_directory(path)
 
     def lock(self, path: str) -> Lock | None:
+        if not self._below.exists(path):
+            self.change()
         return self._below.lock(path)
 
 
