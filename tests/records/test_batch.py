@@ -276,6 +276,7 @@ def test_find_timestamp_gives_the_first_record_not_older() -> None:
     batch = build_batch(RECORDS, base_offset=10, compression=Compression.LZ4)
     assert find_timestamp(batch, timestamp=NOW - 100) == (10, NOW)
     assert find_timestamp(batch, timestamp=NOW + 1) == (11, NOW + 5)
+    assert find_timestamp(batch, timestamp=NOW + 5) == (11, NOW + 5)
     assert find_timestamp(batch, timestamp=NOW + 6) is None
 
 

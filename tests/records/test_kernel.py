@@ -292,6 +292,14 @@ def test_length_below_minus_one_is_refused(kernel: Any, lengths: tuple[int, int]
         list(kernel.parse(section_of(zigzag(len(body)) + body)))
 
 
+@pytest.mark.parametrize("tail", [b"\x04v", b"\x02v\x02\x02n\x04v"])
+def test_length_one_more_than_the_record_holds_is_refused(kernel: Any, tail: bytes) -> None:
+    """As value and as header value. The next record's first byte is there, and not to be taken."""
+    body = b"\x00\x00\x00\x01" + tail
+    with pytest.raises(DecodeError, match="2 bytes at .* where 1 remain"):
+        list(kernel.parse(section_of(zigzag(len(body)) + body + bytes(20))))
+
+
 def test_record_with_no_length_of_its_own_is_refused(kernel: Any) -> None:
     """A record of zero bytes has not even attributes; the next record's bytes are not its own."""
     with pytest.raises(DecodeError):
