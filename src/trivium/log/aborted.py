@@ -27,7 +27,7 @@ def ensure_proven(segments: Sequence[Segment], number: int, *, damaged_from: int
     if segment.aborted_proven:
         return
     try:
-        proven = _agrees_with_markers(segment)
+        proven = _agrees_with_markers(segments, number)
     except DecodeError:
         proven = False
     except Damage:
@@ -42,7 +42,8 @@ def ensure_proven(segments: Sequence[Segment], number: int, *, damaged_from: int
     segment.aborted_proven = True
 
 
-def _agrees_with_markers(segment: Segment) -> bool:
+def _agrees_with_markers(segments: Sequence[Segment], number: int) -> bool:
+    segment = segments[number]
     entries = {entry.last_offset: entry for entry in segment.aborted}
     begun: dict[int, int] = {}
     for found in segment.batches():
@@ -62,19 +63,34 @@ def _agrees_with_markers(segment: Segment) -> bool:
             # Compaction drops the entry with the last record and leaves the marker for a while.
             if begun_at is not None or not header.has_delete_horizon:
                 return False
-        elif not _fits(entry, header.producer_id, begun_at, segment.base_offset):
+        elif entry.producer_id != header.producer_id or not (
+            entry.first_offset == begun_at or _begins_before(segments[: number + 1], entry, begun_at)
+        ):
             return False
     return not entries
 
 
-def _fits(entry: AbortedTransaction, producer_id: int, begun_at: int | None, base_offset: int) -> bool:
-    """Whether an entry can be the one of a transaction whose first record here is at ``begun_at``."""
-    if entry.producer_id != producer_id:
+def _begins_before(segments: Sequence[Segment], entry: AbortedTransaction, begun_at: int | None) -> bool:
+    """Whether a transaction may begin at its entry's first offset though the first of its records in its last
+    segment lies elsewhere: it began in an earlier one, or compaction took what it began with.
+    """
+    if begun_at is not None and entry.first_offset > begun_at:
         return False
-    if entry.first_offset < base_offset:
-        return True
-    # Compaction may have taken its first records: then it began before the first one that is left.
-    return begun_at is None or entry.first_offset <= begun_at
+    for segment in segments:
+        if segment.offset_limit is not None and segment.offset_limit <= entry.first_offset:
+            continue
+        for found in segment.batches_from(max(entry.first_offset, segment.base_offset)):
+            header = found.header
+            if header.base_offset >= entry.last_offset:
+                return True
+            ours = header.producer_id == entry.producer_id and header.is_transactional
+            if header.base_offset <= entry.first_offset and not (
+                ours and header.base_offset == entry.first_offset
+            ):
+                return False
+            if ours and header.is_control:
+                return False
+    return True
 
 
 def _replayed(segments: Sequence[Segment]) -> list[AbortedTransaction]:

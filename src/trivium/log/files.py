@@ -13,7 +13,6 @@ implementation keeps, and every caller relies on:
 Paths are ``str``: a log directory holds thousands of names and this is on the way of each.
 """
 
-import contextlib
 import errno
 import fcntl
 import os
@@ -176,8 +175,11 @@ class RealFiles:
         return os.path.isdir(path)
 
     def make_directory(self, path: str) -> None:
-        with contextlib.suppress(FileExistsError):
+        try:
             os.mkdir(path)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
 
     def rename(self, old: str, new: str) -> None:
         os.replace(old, new)

@@ -115,7 +115,7 @@ class Segment:
         self._note_timestamp(header)
         if self._tail_bytes > self.index_interval_bytes:
             self.index.append(header.last_offset, position)
-            self._note_time_entry()
+            self.times.append(*self._max_timestamp)
             self._tail_bytes = 0
         self._tail_bytes += header.size_bytes
         self._offset_end = header.offset_end
@@ -123,10 +123,6 @@ class Segment:
     def _note_timestamp(self, header: BatchHeader) -> None:
         if header.max_timestamp > self._max_timestamp.timestamp:
             self._max_timestamp = TimestampOffset(header.max_timestamp, header.last_offset)
-
-    def _note_time_entry(self) -> None:
-        if self._max_timestamp.timestamp >= 0:
-            self.times.append(*self._max_timestamp)
 
     def should_roll(
         self, incoming_bytes: int, timestamp: int, offset_last: int, now_ms: int, settings: LogSettings
@@ -149,7 +145,7 @@ class Segment:
         not, so these are durable before anything after the segment can be.
         """
         self._load()
-        self._note_time_entry()
+        self.times.append(*self._max_timestamp)
         self._flush_indexes(sync=False)
         if len(self.aborted):
             self.aborted.file.flush(sync=True)
@@ -300,7 +296,7 @@ class Segment:
     def note_end(self) -> None:
         """Every batch has been noted: where nothing will follow, the time index ends as ``seal`` ends it."""
         if self.offset_limit is not None:
-            self._note_time_entry()
+            self.times.append(*self._max_timestamp)
 
     def cut(self, position: int, offset: int) -> None:
         """Drop everything from a batch boundary on: ``offset`` is the first one to go."""
