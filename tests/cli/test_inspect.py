@@ -1,4 +1,4 @@
-"""``trivium inspect`` on a directory that Kafka wrote: what people and scripts see, and what a mistake costs."""
+"""``trivium inspect`` on a directory that Kafka wrote: what people and scripts see, what a mistake costs."""
 
 import base64
 import json

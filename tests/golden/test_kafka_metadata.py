@@ -5,6 +5,7 @@ import hmac
 import re
 import shutil
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.golden.recording import NODE_ID, NOW, Recording
@@ -15,8 +16,10 @@ from trivium.core.metadata_configs import ALL_BROKERS, ConfigResource, ConfigTyp
 from trivium.core.metadata_topics import NO_LEADER
 from trivium.log.directory import LogDirectory
 from trivium.log.files import RealFiles
-from trivium.log.metadata_log import METADATA_DIRECTORY
+from trivium.log.metadata_log import METADATA_DIRECTORY, read_metadata_log
 from trivium.log.settings import LogSettings
+from trivium.messages.stored.metadata_log import decode_metadata_record
+from trivium.wire.errors import DecodeError
 from trivium.wire.uuid_text import uuid_to_text
 
 LARGE_TOPIC = "big-segments"
@@ -208,3 +211,21 @@ def test_image_of_the_whole_log_is_that_of_the_snapshot_and_the_rest(
     for snapshot in reversed(snapshots):
         snapshot.unlink()
         assert load_metadata(RealFiles(), str(tmp_path), NOW) == image, f"without {snapshot.name}"
+
+
+def test_damaged_values_are_refused_or_harmless(recording: Recording) -> None:
+    """S1 for the metadata log: whatever a value says, the worst that comes of it is a ``DecodeError``."""
+    random = Random(20260)
+    entries = [value for _, value in read_metadata_log(RealFiles(), str(recording.data), now_ms=NOW)]
+    refused = 0
+    for _ in range(40):
+        image = MetadataImage()
+        try:
+            for value in entries:
+                damaged = bytearray(value)
+                if random.random() < 0.02:
+                    damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
+                image.replay(decode_metadata_record(bytes(damaged))[2])
+        except DecodeError:
+            refused += 1
+    assert refused
