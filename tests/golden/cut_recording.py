@@ -1,6 +1,6 @@
-"""How ``clean.tar.xz`` and ``killed.tar.xz`` were cut from the whole recordings of Kafka's directories.
+"""How ``kafka-directories`` were cut from the whole recordings of Kafka's directories.
 
-    python cut.py RECORDINGS/clean clean.tar.xz
+    python cut_recording.py RECORDINGS/clean clean.tar.xz
 
 A recording is ``data/``, the directory as Kafka left it, and ``manifest.json``, what Kafka's clients saw in
 it. The one topic with megabytes of records loses its partitions, in both; nothing else is changed.
@@ -19,7 +19,9 @@ def cut(recording: Path, archive: Path) -> None:
     manifest = json.loads((recording / "manifest.json").read_text())
     manifest["topics"][LARGE_TOPIC]["partitions"] = {}
     manifest["preallocated"] = {
-        name: size for name, size in manifest["preallocated"].items() if not name.startswith(f"{LARGE_TOPIC}-")
+        name: size
+        for name, size in manifest["preallocated"].items()
+        if not name.startswith(f"{LARGE_TOPIC}-")
     }
     with tarfile.open(archive, "w:xz") as out:
         add(out, "manifest.json", json.dumps(manifest, separators=(",", ":")).encode())
