@@ -1,25 +1,32 @@
-# One command each. Every target first sets up what it needs: a virtual environment, the
-# dependencies, the compiled kernel. A change of pyproject.toml, setup.py or the kernel sets up anew.
+# One command each. Every target first sets up what it needs: a virtual environment, the dependencies,
+# the compiled kernel. A change of pyproject.toml, setup.py or the kernel sets up anew.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+N      ?= 100
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench crash interop clean
 
 help:
-	@echo "make demo    the tour: what Trivium does today, on your machine"
-	@echo "make test    every test that needs nothing but Python"
-	@echo "make check   ruff, mypy --strict, import contracts"
-	@echo "make bench   the benchmarks, as ratios against the references"
+	@echo "make demo          the tour: what Trivium does today, on your machine"
+	@echo "make test          every test that needs nothing but Python"
+	@echo "make check         ruff, mypy --strict, import contracts"
+	@echo "make bench         the benchmarks, as ratios against the references"
+	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
+	@echo "make interop       against Apache Kafka itself (needs Java and Maven)"
 
 setup: $(READY)
 
 $(READY): pyproject.toml setup.py src/trivium/records/kernel.py
+	@echo "setting up $(VENV) (once; about a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
+
+demo: $(READY)
+	@$(BIN)/python demo/tour.py
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
@@ -29,6 +36,17 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python bench/messages.py
+	$(BIN)/python bench/records.py
+	$(BIN)/python bench/log.py
+
+crash: $(READY)
+	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2
+
+interop: $(READY)
+	$(BIN)/python -m pytest tests/interop -m interop
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/trivium/records/*.so .mypy_cache .ruff_cache .pytest_cache
