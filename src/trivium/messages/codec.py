@@ -13,17 +13,17 @@ from typing import Any, TypeVar
 from trivium.messages.codegen.decoder import make_decoder
 from trivium.messages.codegen.encoder import make_encoder
 from trivium.messages.schema import Message
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError, EncodeError
-from trivium.wire.varint import ByteSource
 
 M = TypeVar("M", bound=Message)
 K = TypeVar("K")
 V = TypeVar("V")
-Decoder = Callable[[ByteSource, int], tuple[Any, int]]
-Encoder = Callable[[Any, Callable[[ByteSource], None]], None]
+Decoder = Callable[[Buffer, int], tuple[Any, int]]
+Encoder = Callable[[Any, Callable[[Buffer], None]], None]
 
 
-def decode(message: type[M], version: int, buf: ByteSource, pos: int = 0) -> tuple[M, int]:
+def decode(message: type[M], version: int, buf: Buffer, pos: int = 0) -> tuple[M, int]:
     """The message at ``pos``, and the position behind it. Records are views into ``buf``."""
     try:
         return _decoders[message][version](buf, pos)
@@ -35,19 +35,19 @@ def decode(message: type[M], version: int, buf: ByteSource, pos: int = 0) -> tup
 
 def encode(message: Message, version: int) -> bytes:
     """The bytes of the message in this version."""
-    parts: list[ByteSource] = []
+    parts: list[Buffer] = []
     encode_onto(parts, message, version)
     return b"".join(parts)
 
 
-def encode_parts(message: Message, version: int) -> list[ByteSource]:
+def encode_parts(message: Message, version: int) -> list[Buffer]:
     """The same bytes in pieces, blobs and records not copied: for ``writev``, or to be joined with more."""
-    parts: list[ByteSource] = []
+    parts: list[Buffer] = []
     encode_onto(parts, message, version)
     return parts
 
 
-def encode_onto(parts: list[ByteSource], message: Message, version: int) -> None:
+def encode_onto(parts: list[Buffer], message: Message, version: int) -> None:
     """The same pieces, behind those that are there already."""
     cls = type(message)
     try:

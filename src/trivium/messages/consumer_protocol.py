@@ -18,8 +18,8 @@ from typing import Final, TypeVar
 from trivium.messages.codec import decode, encode
 from trivium.messages.schema import Message, Struct, field
 from trivium.messages.types import Bytes, Int32, String
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import ByteSource
 
 
 class TopicPartition(Struct):
@@ -44,12 +44,12 @@ _VERSION: Final = struct.Struct(">h")
 M = TypeVar("M", ConsumerProtocolSubscription, ConsumerProtocolAssignment)
 
 
-def decode_subscription(data: ByteSource) -> tuple[int, ConsumerProtocolSubscription]:
+def decode_subscription(data: Buffer) -> tuple[int, ConsumerProtocolSubscription]:
     """What a member wants to read: the version it was written in, and the subscription."""
     return _decode_newest_known(ConsumerProtocolSubscription, data)
 
 
-def decode_assignment(data: ByteSource) -> tuple[int, ConsumerProtocolAssignment]:
+def decode_assignment(data: Buffer) -> tuple[int, ConsumerProtocolAssignment]:
     """What a member is to read: the version it was written in, and the assignment."""
     return _decode_newest_known(ConsumerProtocolAssignment, data)
 
@@ -62,7 +62,7 @@ def encode_assignment(assignment: ConsumerProtocolAssignment, version: int) -> b
     return _VERSION.pack(version) + encode(assignment, version)
 
 
-def _decode_newest_known(cls: type[M], data: ByteSource) -> tuple[int, M]:
+def _decode_newest_known(cls: type[M], data: Buffer) -> tuple[int, M]:
     if len(data) < _VERSION.size:
         raise DecodeError(f"{cls.__name__}: {len(data)} bytes hold no version")
     version: int = _VERSION.unpack_from(data)[0]

@@ -16,8 +16,8 @@ from trivium.messages.header import (
     response_header_version,
 )
 from trivium.messages.schema import Request, Response
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import ByteSource
 
 _KEY_AND_VERSION: Final = struct.Struct(">hh")
 
@@ -34,7 +34,7 @@ class UnsupportedRequestError(DecodeError):
         self.header = header
 
 
-def decode_request_header(frame: ByteSource) -> tuple[RequestHeader, int]:
+def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     """The header of a request, and where its body begins. A key that is unknown has no header either."""
     if len(frame) < _KEY_AND_VERSION.size:
         raise DecodeError(f"a request of {len(frame)} bytes")
@@ -46,7 +46,7 @@ def decode_request_header(frame: ByteSource) -> tuple[RequestHeader, int]:
     return decode(RequestHeader, request_header_version(request, version), frame)
 
 
-def decode_request(frame: ByteSource) -> tuple[RequestHeader, Request]:
+def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     """The header and the body of a request."""
     header, pos = decode_request_header(frame)
     request = request_class(header.request_api_key)
@@ -56,7 +56,7 @@ def decode_request(frame: ByteSource) -> tuple[RequestHeader, Request]:
     return header, message
 
 
-def decode_response(key: ApiKey | int, version: int, frame: ByteSource) -> tuple[ResponseHeader, Response]:
+def decode_response(key: ApiKey | int, version: int, frame: Buffer) -> tuple[ResponseHeader, Response]:
     """The header and the body of the answer to a request of this key and version."""
     response = response_class(key)
     header, pos = decode(ResponseHeader, response_header_version(response, version), frame)
@@ -73,7 +73,7 @@ def encode_request(
 
 def request_parts(
     message: Request, version: int, correlation_id: int, client_id: str | None = None
-) -> list[ByteSource]:
+) -> list[Buffer]:
     """The same in pieces, records not copied."""
     header = RequestHeader(
         request_api_key=message.API_KEY,
@@ -81,7 +81,7 @@ def request_parts(
         correlation_id=correlation_id,
         client_id=client_id,
     )
-    parts: list[ByteSource] = []
+    parts: list[Buffer] = []
     encode_onto(parts, header, request_header_version(type(message), version))
     encode_onto(parts, message, version)
     return parts
@@ -95,9 +95,9 @@ def encode_response(message: Response, version: int, correlation_id: int) -> byt
 _HEADERS: Final = (struct.Struct(">i"), struct.Struct(">ix"))
 
 
-def response_parts(message: Response, version: int, correlation_id: int) -> list[ByteSource]:
+def response_parts(message: Response, version: int, correlation_id: int) -> list[Buffer]:
     """The same in pieces, records not copied."""
     header = _HEADERS[response_header_version(type(message), version)]
-    parts: list[ByteSource] = [header.pack(correlation_id)]
+    parts: list[Buffer] = [header.pack(correlation_id)]
     encode_onto(parts, message, version)
     return parts

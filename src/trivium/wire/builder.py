@@ -8,6 +8,7 @@ raises ``EncodeError``.
 
 import struct
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.cursor import (
     FLOAT64,
     INT8,
@@ -20,13 +21,7 @@ from trivium.wire.cursor import (
     UUID_BYTES,
 )
 from trivium.wire.errors import EncodeError
-from trivium.wire.varint import (
-    ByteSource,
-    encode_uvarint,
-    encode_uvarlong,
-    encode_varint,
-    encode_varlong,
-)
+from trivium.wire.varint import encode_uvarint, encode_uvarlong, encode_varint, encode_varlong
 
 
 class Builder:
@@ -35,7 +30,7 @@ class Builder:
     __slots__ = ("parts",)
 
     def __init__(self) -> None:
-        self.parts: list[ByteSource] = []
+        self.parts: list[Buffer] = []
 
     def build(self) -> bytes:
         return b"".join(self.parts)
@@ -43,7 +38,7 @@ class Builder:
     def size(self) -> int:
         return sum(map(len, self.parts))
 
-    def raw(self, data: ByteSource) -> "Builder":
+    def raw(self, data: Buffer) -> "Builder":
         """Bytes as they are; they are not copied before ``build``."""
         self.parts.append(data)
         return self
@@ -121,16 +116,16 @@ class Builder:
     def compact_nullable_string(self, value: str | None) -> "Builder":
         return self.uvarint(0) if value is None else self.compact_string(value)
 
-    def bytes_(self, value: ByteSource) -> "Builder":
+    def bytes_(self, value: Buffer) -> "Builder":
         return self.int32(len(value)).raw(value)
 
-    def nullable_bytes(self, value: ByteSource | None) -> "Builder":
+    def nullable_bytes(self, value: Buffer | None) -> "Builder":
         return self.int32(-1) if value is None else self.bytes_(value)
 
-    def compact_bytes(self, value: ByteSource) -> "Builder":
+    def compact_bytes(self, value: Buffer) -> "Builder":
         return self.uvarint(len(value) + 1).raw(value)
 
-    def compact_nullable_bytes(self, value: ByteSource | None) -> "Builder":
+    def compact_nullable_bytes(self, value: Buffer | None) -> "Builder":
         return self.uvarint(0) if value is None else self.compact_bytes(value)
 
     records = nullable_bytes

@@ -12,15 +12,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import (
-    INT32_MAX,
-    ByteSource,
-    read_uvarint,
-    read_uvarlong,
-    read_varint,
-    read_varlong,
-)
+from trivium.wire.varint import INT32_MAX, read_uvarint, read_uvarlong, read_varint, read_varlong
 
 UUID_BYTES: Final = 16
 
@@ -39,7 +33,7 @@ class Cursor:
 
     __slots__ = ("_view", "end", "pos")
 
-    def __init__(self, buf: ByteSource, pos: int = 0, end: int | None = None) -> None:
+    def __init__(self, buf: Buffer, pos: int = 0, end: int | None = None) -> None:
         view = memoryview(buf)
         self._view = view if end is None else view[:end]
         self.end = len(self._view)

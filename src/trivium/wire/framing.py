@@ -15,8 +15,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import ByteSource
 
 KAFKA_LENGTH: Final = struct.Struct(">i")
 RUSTLOG_LENGTH: Final = struct.Struct(">I")
@@ -40,7 +40,7 @@ class Framer:
         """What was received and not yet handed out, without the length of the frame that has begun."""
         return len(self._received)
 
-    def feed(self, data: ByteSource) -> None:
+    def feed(self, data: Buffer) -> None:
         """More of the stream."""
         if self._broken is None:
             self._received += data
@@ -86,6 +86,6 @@ class Framer:
         return frame_bytes
 
 
-def frame(length: struct.Struct, *parts: ByteSource) -> bytes:
+def frame(length: struct.Struct, *parts: Buffer) -> bytes:
     """One frame of these parts, with its length in front."""
     return b"".join((length.pack(sum(map(len, parts))), *parts))

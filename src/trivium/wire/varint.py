@@ -8,11 +8,10 @@ accepted, as Kafka accepts them.
 Readers take a buffer and a position and return the value and the position behind it.
 """
 
-from typing import Final, TypeAlias
+from typing import Final
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError, EncodeError
-
-ByteSource: TypeAlias = bytes | bytearray | memoryview
 
 UINT32_MAX: Final = 0xFFFF_FFFF
 UINT64_MAX: Final = 0xFFFF_FFFF_FFFF_FFFF
@@ -55,23 +54,23 @@ def encode_varlong(value: int) -> bytes:
     return _spell(zigzag(value))
 
 
-def read_uvarint(buf: ByteSource, pos: int) -> tuple[int, int]:
+def read_uvarint(buf: Buffer, pos: int) -> tuple[int, int]:
     """An unsigned varint of at most 32 bits, and the position behind it."""
     return _read(buf, pos, UINT32_MAX)
 
 
-def read_uvarlong(buf: ByteSource, pos: int) -> tuple[int, int]:
+def read_uvarlong(buf: Buffer, pos: int) -> tuple[int, int]:
     """An unsigned varint of at most 64 bits, and the position behind it."""
     return _read(buf, pos, UINT64_MAX)
 
 
-def read_varint(buf: ByteSource, pos: int) -> tuple[int, int]:
+def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:
     """A zigzag varint of at most 32 bits, and the position behind it."""
     value, pos = _read(buf, pos, UINT32_MAX)
     return unzigzag(value), pos
 
 
-def read_varlong(buf: ByteSource, pos: int) -> tuple[int, int]:
+def read_varlong(buf: Buffer, pos: int) -> tuple[int, int]:
     """A zigzag varint of at most 64 bits, and the position behind it."""
     value, pos = _read(buf, pos, UINT64_MAX)
     return unzigzag(value), pos
@@ -100,7 +99,7 @@ def _spell(value: int) -> bytes:
     return bytes(spelled)
 
 
-def _read(buf: ByteSource, pos: int, value_max: int) -> tuple[int, int]:
+def _read(buf: Buffer, pos: int, value_max: int) -> tuple[int, int]:
     value = shift = 0
     start = pos
     end = len(buf)

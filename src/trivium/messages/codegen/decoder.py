@@ -24,12 +24,13 @@ from trivium.messages.codegen.support import (
 )
 from trivium.messages.schema import Field, ListOf, Message, StructType
 from trivium.messages.types import Blob, FixedSize, Text
+from trivium.wire.buffer import Buffer
 from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 from trivium.wire.tagged_fields import NO_TAGGED_FIELDS, TAGGED_FIELD_BYTES_MIN
-from trivium.wire.varint import ByteSource, read_uvarint
+from trivium.wire.varint import read_uvarint
 
 
-def make_decoder(message: type[Message], version: int) -> Callable[[ByteSource, int], tuple[Any, int]]:
+def make_decoder(message: type[Message], version: int) -> Callable[[Buffer, int], tuple[Any, int]]:
     """The decoder of one version of a message."""
     return _DecoderSource(message, version).compile()
 
@@ -53,7 +54,7 @@ class _DecoderSource:
             }
         )
 
-    def compile(self) -> Callable[[ByteSource, int], tuple[Any, int]]:
+    def compile(self) -> Callable[[Buffer, int], tuple[Any, int]]:
         source = self._source
         with source.function("def decode(buf, pos):"):
             source.line("end = len(buf)")

@@ -19,11 +19,12 @@ from trivium.messages.codegen.support import (
 )
 from trivium.messages.schema import Field, ListOf, Message, StructType
 from trivium.messages.types import FixedSize, Text
+from trivium.wire.buffer import Buffer
 from trivium.wire.cursor import UUID_BYTES
-from trivium.wire.varint import SINGLE_BYTES, ByteSource, encode_uvarint
+from trivium.wire.varint import SINGLE_BYTES, encode_uvarint
 
 
-def make_encoder(message: type[Message], version: int) -> Callable[[Any, Callable[[ByteSource], None]], None]:
+def make_encoder(message: type[Message], version: int) -> Callable[[Any, Callable[[Buffer], None]], None]:
     """The encoder of one version of a message."""
     return _EncoderSource(message, version).compile()
 
@@ -45,7 +46,7 @@ class _EncoderSource:
         )
         self._run = Run(self._source, self._is_flexible)
 
-    def compile(self) -> Callable[[Any, Callable[[ByteSource], None]], None]:
+    def compile(self) -> Callable[[Any, Callable[[Buffer], None]], None]:
         source = self._source
         with source.function("def encode(message, add):"):
             self._struct(self._message, "message")

@@ -4,12 +4,12 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.builder import Builder
 from trivium.wire.cursor import Cursor
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 from trivium.wire.tagged_fields import TaggedFields, read_tagged_fields, write_tagged_fields
-from trivium.wire.varint import ByteSource
 
 COUNTED_LAYOUTS_MAX: Final = 32
 """Fewer numbers than this, all arrays of a run together, have a layout made once: replicas, partitions. It
@@ -45,17 +45,17 @@ def pack_numbers(letter: str, numbers: list[Any]) -> bytes:
     return struct.pack(f">{numbers_format(letter, len(numbers))}", *numbers)
 
 
-def unpack_numbers(letter: str, count: int, buf: ByteSource, pos: int) -> tuple[Any, ...]:
+def unpack_numbers(letter: str, count: int, buf: Buffer, pos: int) -> tuple[Any, ...]:
     return struct.unpack_from(f">{numbers_format(letter, count)}", buf, pos)
 
 
-def read_unknown_tags(buf: ByteSource, pos: int) -> tuple[TaggedFields, int]:
+def read_unknown_tags(buf: Buffer, pos: int) -> tuple[TaggedFields, int]:
     """A whole section of a struct that has no tagged fields of its own."""
     cursor = Cursor(buf, pos)
     return read_tagged_fields(cursor), cursor.pos
 
 
-def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[ByteSource], None]) -> None:
+def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[Buffer], None]) -> None:
     """A whole section: a known field wins over an unknown one of the same tag."""
     add(write_tagged_fields(Builder(), {**unknown, **known}).build())
 

@@ -14,9 +14,9 @@ from typing import Final
 from trivium.messages.codec import decode, encode
 from trivium.messages.schema import Message, Struct, field
 from trivium.messages.types import Int16, Int32, Int64, String, UInt16, Uuid
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.uuid_text import ZERO_UUID
-from trivium.wire.varint import ByteSource
 
 
 class LeaderChangeVoter(Struct):
@@ -97,7 +97,7 @@ _VERSION: Final = struct.Struct(">h")
 _KEY_VERSION: Final = 0
 
 
-def decode_control_key(key: ByteSource) -> ControlRecordType:
+def decode_control_key(key: Buffer) -> ControlRecordType:
     """Which control record this is. Later versions of the key may be longer; the type stays where it is."""
     if len(key) < _KEY.size:
         raise DecodeError(f"the key of a control record has 4 bytes, not {len(key)}")
@@ -114,7 +114,7 @@ def encode_control_key(kind: ControlRecordType) -> bytes:
     return _KEY.pack(_KEY_VERSION, kind)
 
 
-def decode_control_value(kind: ControlRecordType, value: ByteSource) -> tuple[int, Message]:
+def decode_control_value(kind: ControlRecordType, value: Buffer) -> tuple[int, Message]:
     """The version of a control record's value, and the value."""
     if len(value) < _VERSION.size:
         raise DecodeError(f"the value of a control record of {len(value)} bytes holds no version")

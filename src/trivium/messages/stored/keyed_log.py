@@ -9,8 +9,8 @@ from typing import Final
 
 from trivium.messages.codec import decode, encode
 from trivium.messages.schema import Message
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import ByteSource
 
 _PREFIX: Final = struct.Struct(">h")
 _KEY_VERSION: Final = 0
@@ -24,7 +24,7 @@ class KeyedLog:
         self.key_types: Final = {key.API_KEY: key for key, _ in pairs}
         self.value_types: Final = dict(pairs)
 
-    def decode_key(self, data: ByteSource) -> Message:
+    def decode_key(self, data: Buffer) -> Message:
         """The key. Its class says what kind of record this is."""
         kind = _read_prefix(data, "key")
         if kind not in self.key_types:
@@ -32,7 +32,7 @@ class KeyedLog:
         key, _ = decode(self.key_types[kind], _KEY_VERSION, data, _PREFIX.size)
         return key
 
-    def decode_value(self, key: Message, data: ByteSource | None) -> Message | None:
+    def decode_value(self, key: Message, data: Buffer | None) -> Message | None:
         """The value that belongs to the key, or None for a tombstone."""
         if data is None:
             return None
@@ -46,7 +46,7 @@ class KeyedLog:
         return _PREFIX.pack(version) + encode(value, version)
 
 
-def _read_prefix(data: ByteSource, part: str) -> int:
+def _read_prefix(data: Buffer, part: str) -> int:
     if len(data) < _PREFIX.size:
         raise DecodeError(f"a record {part} of {len(data)} bytes does not say what it is")
     prefix: int = _PREFIX.unpack_from(data)[0]

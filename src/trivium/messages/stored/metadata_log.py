@@ -16,8 +16,9 @@ from trivium.messages.stored import (
     metadata_topics,
     metadata_transactions,
 )
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
-from trivium.wire.varint import ByteSource, encode_uvarint, read_uvarint
+from trivium.wire.varint import encode_uvarint, read_uvarint
 
 FRAME_VERSION: Final = 1
 
@@ -54,7 +55,7 @@ METADATA_RECORDS: Final[dict[int, type[Message]]] = {
 }
 
 
-def decode_metadata_record(value: ByteSource) -> tuple[int, int, Message]:
+def decode_metadata_record(value: Buffer) -> tuple[int, int, Message]:
     """The type, the version and the record."""
     frame_version, pos = read_uvarint(value, 0)
     if frame_version != FRAME_VERSION:
