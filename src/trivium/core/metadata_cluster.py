@@ -18,9 +18,6 @@ from trivium.wire.errors import DecodeError
 _CHANGES: Final[dict[int, bool | None]] = {-1: False, 0: None, 1: True}
 """How a registration change says what becomes of a flag: cleared, left as it is, set."""
 
-METADATA_VERSION: Final = "metadata.version"
-"""The feature whose level decides which versions of records may be written to the metadata log."""
-
 
 @dataclass(frozen=True, slots=True)
 class Listener:
