@@ -4,6 +4,6 @@ A generated function has no loop over fields and no call per field. Neighbouring
 together with the length or count that follows them, are one ``struct`` call (a *run*). In flexible
 versions the first byte of a length belongs to the run too: lengths below 128 have no second one.
 
-``decoder`` and ``encoder`` write the source, the latter with ``run``; ``source`` holds what both need;
-``support`` is what the generated code calls at run time.
+``decoder`` and ``encoder`` write the source, the latter with ``run``; ``source`` holds the text, ``layout``
+knows what a version consists of, and ``support`` is what the generated code calls at run time.
 """

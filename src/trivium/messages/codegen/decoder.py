@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from trivium.messages.codegen import source as layout
+from trivium.messages.codegen import layout
 from trivium.messages.codegen.source import Source
 from trivium.messages.codegen.support import (
     COUNTED_LAYOUTS_MAX,
@@ -22,7 +22,7 @@ from trivium.messages.codegen.support import (
     refuse_tag_size,
     unpack_numbers,
 )
-from trivium.messages.schema import Field, ListOf, Message, StructType
+from trivium.messages.schema import ElementType, Field, ListOf, Message, StructType
 from trivium.messages.types import Blob, FixedSize, Text
 from trivium.wire.buffer import Buffer
 from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
@@ -39,7 +39,7 @@ class _DecoderSource:
     def __init__(self, message: type[Message], version: int) -> None:
         self._message = message
         self._version = version
-        self._is_flexible = layout.is_flexible(message, version)
+        self._is_flexible = version in message.FLEXIBLE
         self._run: list[tuple[str, str]] = []
         self._source = Source(
             {
@@ -206,7 +206,7 @@ class _DecoderSource:
             self._struct(cls, variable)
             self._source.line(f"{target} = {variable}")
 
-    def _list(self, element: object, target: str, is_nullable: bool, name: str) -> None:
+    def _list(self, element: ElementType, target: str, is_nullable: bool, name: str) -> None:
         source = self._source
         self._length("i", self._is_flexible)
         element_bytes = layout.element_bytes_min(element, self._version, self._is_flexible)

@@ -8,7 +8,7 @@ raises on a wrong value (``struct.error``, ``TypeError`` ...) its caller turns i
 from collections.abc import Callable
 from typing import Any
 
-from trivium.messages.codegen import source as layout
+from trivium.messages.codegen import layout
 from trivium.messages.codegen.run import ZERO_BYTE, Numbers, Run, Value
 from trivium.messages.codegen.source import Source
 from trivium.messages.codegen.support import (
@@ -33,7 +33,7 @@ class _EncoderSource:
     def __init__(self, message: type[Message], version: int) -> None:
         self._message = message
         self._version = version
-        self._is_flexible = layout.is_flexible(message, version)
+        self._is_flexible = version in message.FLEXIBLE
         self._source = Source(
             {
                 "SINGLE_BYTES": SINGLE_BYTES,

@@ -1,14 +1,9 @@
-"""Source text in the making: indented lines, the names that they use, and runs of fixed-size values."""
+"""Source text in the making: indented lines, and the names that they use."""
 
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from trivium.messages.schema import Field, ListOf, Message, StructType
-from trivium.messages.types import FixedSize, Text
-
-TAG_COUNT_BYTES_MIN = 1
 
 
 class Source:
@@ -57,9 +52,8 @@ class Source:
 
     def literal(self, value: object) -> str:
         """A value as source text, or a name for it."""
-        return (
-            repr(value) if isinstance(value, bool | int | str | bytes | None) else self.constant("c", value)
-        )
+        is_plain = value is None or isinstance(value, bool | int | str | bytes)
+        return repr(value) if is_plain else self.constant("default", value)
 
     def layout(self, letters: str, method: str) -> str:
         """A name for ``struct.Struct(letters).<method>``, the same for the same layout."""
@@ -72,53 +66,3 @@ class Source:
         exec(compile(text, file_name, "exec"), self.scope)  # noqa: S102 - made from our own classes alone
         function: Callable[..., Any] = self.scope[function_name]
         return function
-
-
-def untagged_fields(cls: StructType, version: int) -> list[Field]:
-    """The fields that this version has in its body, in wire order."""
-    return [each for each in cls.fields if version in each.versions and each.tag is None]
-
-
-def tagged_fields(cls: StructType, version: int) -> list[Field]:
-    """The fields that this version has in its tag section, in order of their tags."""
-    present = (each for each in cls.fields if version in each.versions and each.tag is not None)
-    return sorted(present, key=lambda each: each.tag or 0)
-
-
-def absent_fields(cls: StructType, version: int) -> list[Field]:
-    return [each for each in cls.fields if version not in each.versions]
-
-
-def bytes_min(cls: StructType, version: int, is_flexible: bool) -> int:
-    """The least that one struct takes on the wire: what a count of them is checked against."""
-    size = TAG_COUNT_BYTES_MIN if is_flexible else 0
-    for each in untagged_fields(cls, version):
-        size += field_bytes_min(each, version, is_flexible)
-    return size
-
-
-def field_bytes_min(each: Field, version: int, is_flexible: bool) -> int:
-    if isinstance(each.type, StructType):
-        return 1 if version in each.nullable else bytes_min(each.type, version, is_flexible)
-    return element_bytes_min(each.type, version, is_flexible and each.rules.compact)
-
-
-def element_bytes_min(kind: Any, version: int, is_flexible: bool) -> int:
-    if isinstance(kind, FixedSize):
-        return kind.size_bytes
-    if isinstance(kind, StructType):
-        return bytes_min(kind, version, is_flexible)
-    return 1 if is_flexible else 2 if isinstance(kind, Text) else 4
-
-
-def is_flexible(message: type[Message], version: int) -> bool:
-    return version in message.FLEXIBLE
-
-
-def label(message: StructType, each: Field, version: int) -> str:
-    """How a refusal names a field."""
-    return f"{message.__name__}.{each.name} (version {version})"
-
-
-def is_list_of_fixed_size(kind: object) -> bool:
-    return isinstance(kind, ListOf) and isinstance(kind.element, FixedSize)
