@@ -172,6 +172,7 @@ class Segment:
             self.size_bytes,
             offset_start=offset_start,
             offset_end=self.offset_limit,
+            witness=self.index.last_offset_at,
             chunk_bytes=chunk_bytes,
         )
 
@@ -312,6 +313,9 @@ class Segment:
         self.file.sync()
 
     def sync_indexes(self) -> None:
+        """Make the indexes durable, unless the segment is on its way out and its files may be gone."""
+        if self._doomed:
+            return
         self._flush_indexes(sync=True)
 
     def _flush_indexes(self, *, sync: bool) -> None:
