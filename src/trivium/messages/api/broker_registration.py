@@ -2,7 +2,7 @@
 
 0   first version, flexible
 1   request gains is_migrating_zk_broker
-2   request gains log_dirs (KIP-858, KIP-966)
+2   request gains log_dirs (KIP-858)
 3   request gains previous_broker_epoch (KIP-966)
 4   same bytes; a feature may have the lowest version 0
 """

@@ -6,7 +6,7 @@
 3   request gains producer_id, producer_epoch (KIP-360)
 4   same bytes; an answer may say PRODUCER_FENCED (KIP-588)
 5   same bytes; an answer may say TRANSACTION_ABORTABLE (KIP-890)
-6   request gains enable2_pc, keep_prepared_txn; response gains ongoing_txn_producer_id,
+6   request gains enable_2pc, keep_prepared_txn; response gains ongoing_txn_producer_id,
     ongoing_txn_producer_epoch (KIP-939); not yet advertised by Kafka 4.3
 """
 
@@ -19,7 +19,7 @@ class InitProducerIdRequest(Request, key=22, versions="0-6", flexible="2+"):
     transaction_timeout_ms: Int32
     producer_id: Int64 = field("3+", default=-1)
     producer_epoch: Int16 = field("3+", default=-1)
-    enable2_pc: Bool = field("6+", default=False)
+    enable_2pc: Bool = field("6+", default=False)
     keep_prepared_txn: Bool = field("6+", default=False)
 
 

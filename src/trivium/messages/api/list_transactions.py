@@ -1,7 +1,7 @@
 """ListTransactions (key 66): list transactions.
 
 0   first version, flexible
-1   request gains duration_filter (KIP-994, KIP-1152)
+1   request gains duration_filter (KIP-994)
 2   request gains transactional_id_pattern (KIP-1152)
 """
 

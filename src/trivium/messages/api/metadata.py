@@ -1,7 +1,8 @@
 """Metadata (key 3): brokers, topics, partitions and who leads them.
 
 0   first version
-1   request topics may be null; response gains rack, controller_id, is_internal
+1   request topics may be null, which asks for all (an empty list did before, and now asks for none);
+    response gains rack, controller_id, is_internal
 2   response gains cluster_id
 3   response gains throttle_time_ms
 4   request gains allow_auto_topic_creation
