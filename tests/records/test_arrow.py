@@ -146,6 +146,14 @@ def test_rows_with_some_times_missing_get_the_time_they_are_given() -> None:
     assert [record.timestamp for record in iter_records(batch)] == [1, NOW]
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_any_unit_and_of_a_slice_become_milliseconds(unit: str) -> None:
+    times = pa.array([1_000_000_000_000, 2_000_000_000_000], pa.timestamp("ns")).cast(pa.timestamp(unit))
+    rows = pa.record_batch({"value": [b"a", b"b"], "timestamp": times}).slice(1)
+    (batch,) = from_arrow(rows, timestamp_ms=NOW)
+    assert [record.timestamp for record in iter_records(batch)] == [2_000_000]
+
+
 def test_row_larger_than_a_batch_may_be_is_alone_in_one() -> None:
     rows = pa.record_batch({"value": [b"a", b"b" * 1_000, b"c"]})
     batches = list(from_arrow(rows, timestamp_ms=NOW, size_bytes_max=100))

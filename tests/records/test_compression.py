@@ -56,7 +56,7 @@ def test_data_one_byte_larger_than_allowed_is_refused(compression: Compression) 
 @pytest.mark.parametrize(
     ("compression", "packed"),
     [
-        (Compression.GZIP, gzip.compress(b"data" * 50)),
+        (Compression.GZIP, gzip.compress(b"data" * 50, mtime=0)),
         (Compression.SNAPPY, bytes(cramjam.snappy.compress_raw(b"data" * 50))),
         (Compression.LZ4, lz4.frame.compress(b"data" * 50, store_size=True, content_checksum=True)),
         (Compression.LZ4, lz4.frame.compress(b"data" * 50, block_linked=True)),
@@ -81,7 +81,7 @@ def test_snappy_is_written_as_java_reads_it() -> None:
 
 def test_lz4_is_written_as_java_reads_it() -> None:
     """Java's reader refuses linked blocks."""
-    flags, block_descriptor = compress(Compression.LZ4, b"data")[4:6]
+    flags, block_descriptor = compress(Compression.LZ4, b"data" * 50_000)[4:6]
     assert flags >> 6 == 1
     assert flags & 0x20, "blocks must be independent"
     assert not flags & 0x08, "no content size"
@@ -216,6 +216,12 @@ def test_zstd_with_a_huge_window_is_refused() -> None:
     packed = stream.compress(b"data" * 100) + stream.flush()
     with pytest.raises(DecodeError, match="window"):
         decompress(Compression.ZSTD, packed, BOUND)
+
+
+def test_snappy_block_that_declares_more_than_snappy_can_say_is_refused() -> None:
+    """S2: the room for it would be made before the first byte is looked at."""
+    with pytest.raises(DecodeError, match="cannot hold"):
+        decompress(Compression.SNAPPY, snappy_length(BOUND) + b"\x00a", BOUND)
 
 
 @pytest.mark.parametrize("length", [-(2**31), -1, 0, 5, 2**31 - 1])

@@ -19,7 +19,7 @@ from trivium.records.batch import (
     stamp_append_time,
     validate_records,
 )
-from trivium.records.compression import Compression, break_lz4_descriptor, compress
+from trivium.records.compression import Compression, break_lz4_descriptor, compress, decompress
 from trivium.records.control import EndTxnMarker, build_end_txn
 from trivium.records.legacy import (
     Message,
@@ -181,6 +181,17 @@ def test_lz4_wrapper_of_v0_has_the_broken_hash_and_of_v1_the_right_one() -> None
 def test_wrapper_offsets_of_v1_are_relative_to_the_last() -> None:
     inner = b"".join(build_message(Message(index, 1, 0, NOW, None, b"%d" % index)) for index in range(3))
     assert [record.offset for record in iter_legacy_records(wrap(inner, offset=102))] == [100, 101, 102]
+
+
+def test_convert_down_to_v1_writes_relative_offsets_and_to_v0_absolute_ones() -> None:
+    records = [Record(offset, NOW, None, b"%d" % offset) for offset in range(3)]
+    batch = build_batch(records, base_offset=100, compression=Compression.GZIP)
+    for magic, expected in ((0, [100, 101, 102]), (1, [0, 1, 2])):
+        (wrapper,) = iter_messages(convert_down(batch, magic))
+        assert wrapper.offset == 102
+        assert wrapper.value is not None
+        inner = iter_messages(decompress(Compression.GZIP, wrapper.value, 1_000))
+        assert [message.offset for message in inner] == expected
 
 
 def test_wrapper_offset_zero_of_librdkafka_counts_from_zero() -> None:

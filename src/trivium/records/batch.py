@@ -328,11 +328,10 @@ def retain(
         return seal(bare, b"", Compression.NONE)
     if packed.records_count == header.records_count and not sets_horizon:
         return bytes(memoryview(buffer)[position : position + header.size_bytes])
-    is_append_time = header.attributes & _LOG_APPEND_TIME_BIT
     kept = header._replace(
         attributes=header.attributes | _DELETE_HORIZON_BIT * sets_horizon,
         base_timestamp=packed.base_timestamp,
-        max_timestamp=header.max_timestamp if is_append_time else packed.max_timestamp,
+        max_timestamp=packed.max_timestamp,
         records_count=packed.records_count,
     )
     return seal(kept, packed.data, header.compression)
