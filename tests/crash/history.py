@@ -172,7 +172,7 @@ class Life:
 
     def _compact(self) -> None:
         _partition, log = self._pick()
-        plan = plan_compaction(log, 0, self.now_ms)
+        plan = plan_compaction(log, self.now_ms)
         if plan is not None:
             assert self.directory is not None
             self.directory.install(compact(self.files, plan, self.now_ms))

@@ -4,7 +4,8 @@ import pytest
 from tests.golden.reading import as_manifest, read_committed, read_uncommitted
 from tests.golden.recording import Recording, names
 
-from trivium.log.directory import METADATA_TOPIC, LogDirectory
+from trivium.log.directory import LogDirectory
+from trivium.log.names import METADATA_TOPIC
 from trivium.log.timestamps import latest
 
 

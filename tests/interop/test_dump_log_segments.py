@@ -50,7 +50,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> OurDirectory:
         log = directory.create(topic, 0, UUID(int=100 + number), settings, NOW)
         written[topic] = list(write(topic, log, leader_epoch=5))
         log.sync()
-        plan = plan_compaction(log, 0, NOW + 100 * HOUR_MS)
+        plan = plan_compaction(log, NOW + 100 * HOUR_MS)
         if plan is not None:
             directory.install(compact(RealFiles(), plan, NOW + 100 * HOUR_MS))
             written[topic] = survivors(written[topic], plan.offset_end)

@@ -81,7 +81,7 @@ def shared(request: pytest.FixtureRequest, kafka: Kafka, tmp_path_factory: pytes
         leader_epoch = image.topics.by_name[topic].partitions[0].leader_epoch
         written[topic] = list(write(topic, log, leader_epoch))
         log.sync()
-        plan = plan_compaction(log, 0, NOW + 100 * HOUR_MS)
+        plan = plan_compaction(log, NOW + 100 * HOUR_MS)
         if plan is not None:
             directory.install(compact(RealFiles(), plan, NOW + 100 * HOUR_MS))
             written[topic] = survivors(written[topic], plan.offset_end)

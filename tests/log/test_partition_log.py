@@ -109,7 +109,7 @@ def test_segments_roll_by_size_and_reading_crosses_them(log: PartitionLog) -> No
 
 
 def test_segments_roll_by_the_timestamps_of_records(log: PartitionLog) -> None:
-    log.settings = LogSettings(segment_ms=1000)
+    log.configure(LogSettings(segment_ms=1000))
     append(log, b"a", timestamp=NOW)
     append(log, b"b", timestamp=NOW + 1000)
     assert len(log.segments) == 1
@@ -118,8 +118,7 @@ def test_segments_roll_by_the_timestamps_of_records(log: PartitionLog) -> None:
 
 
 def test_segments_roll_when_the_index_is_full(log: PartitionLog) -> None:
-    log.settings = LogSettings(segment_index_bytes=24)
-    log.active.index_interval_bytes = 0
+    log.configure(LogSettings(segment_index_bytes=24, index_interval_bytes=0))
     for _ in range(6):
         append(log, b"a")
     assert [segment.base_offset for segment in log.segments] == [0, 3, 6][: len(log.segments)]

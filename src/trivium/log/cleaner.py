@@ -2,7 +2,7 @@
 
 A pass has three steps, so that the slow one may run beside a busy log::
 
-    plan = plan_compaction(log, first_dirty_offset, now_ms)     what is worth cleaning, and up to where
+    plan = plan_compaction(log, now_ms)                         what is worth cleaning, and up to where
     compaction = compact(files, plan, now_ms)                   reads sealed segments, writes new ones beside
     directory.install(compaction)                               swaps them in, in one decided step
 
@@ -67,11 +67,11 @@ class Compaction:
     bytes_after: int = 0
 
 
-def plan_compaction(log: PartitionLog, first_dirty_offset: int, now_ms: int) -> Plan | None:
+def plan_compaction(log: PartitionLog, now_ms: int) -> Plan | None:
     """What is to be cleaned now; None while it is not worth it."""
     if not log.settings.compact or log.corruption is not None:
         return None
-    start = max(first_dirty_offset, log.log_start_offset)
+    start = max(log.cleaned_offset, log.log_start_offset)
     cleanable = _cleanable(log, now_ms)
     dirty = [
         segment for segment in cleanable if segment.offset_limit is not None and segment.offset_limit > start
@@ -234,6 +234,7 @@ class _GroupWriter:
     def __init__(self, files: Files, plan: Plan, group: Sequence[Segment], judge: "_Judge") -> None:
         self._files = files
         self._directory = plan.log.directory
+        self._settings = plan.settings
         self._group = group
         self._judge = judge
         self._pending = bytearray()
@@ -242,10 +243,8 @@ class _GroupWriter:
     def write(self, compaction: Compaction) -> Cleaned:
         base_offset = self._group[0].base_offset
         remove_stage(self._files, self._directory, base_offset, ".cleaned")
-        # An index entry for every batch: where compaction leaves gaps between offsets, the entry is the
-        # second witness of a batch's offset, which its checksum does not cover.
         segment = Segment(
-            self._files, self._directory, base_offset, index_interval_bytes=0, suffix=".cleaned"
+            self._files, self._directory, base_offset, settings=self._settings, suffix=".cleaned"
         )
         segment.create()
         for found in _batches(self._group):
@@ -368,3 +367,4 @@ def install(files: Files, compaction: Compaction) -> None:
         replaced = [segment.base_offset for segment in cleaned.replaced]
         complete_swap(files, log.directory, cleaned.base_offset, replaced)
         log.replace(cleaned.replaced, cleaned.base_offset)
+    log.cleaned_offset = max(log.cleaned_offset, compaction.offset_end)

@@ -25,11 +25,13 @@ from trivium.log.names import (
     LOCK,
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
+    METADATA_TOPIC,
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
     TEMPORARY,
     doomed_directory,
+    newest_metadata_snapshot,
     parse_partition_directory,
     partition_directory,
 )
@@ -48,9 +50,6 @@ from trivium.wire.errors import DecodeError
 
 SettingsFor = Callable[[str], LogSettings]
 """The settings of a topic by its name."""
-
-METADATA_TOPIC = "__cluster_metadata"
-"""Its directory looks like a partition and is one, but Kafka keeps it out of the checkpoints."""
 
 _CLEAN_MARK = b'{"version":0,"brokerEpoch":-1}'
 
@@ -74,7 +73,6 @@ class LogDirectory:
         self.commit = GroupCommit()
         self.logs: dict[TopicPartition, PartitionLog] = {}
         self.topic_ids: dict[TopicPartition, UUID] = {}
-        self.cleaned_offsets: dict[TopicPartition, int] = {}
         self.opening = Opening(clean=False)
 
     @property
@@ -114,7 +112,7 @@ class LogDirectory:
         self.opening.clean = self._files.exists(mark)
         points = self._offsets(RECOVERY_POINT_CHECKPOINT)
         starts = self._offsets(LOG_START_OFFSET_CHECKPOINT)
-        self.cleaned_offsets = self._offsets(CLEANER_OFFSET_CHECKPOINT)
+        cleaned = self._offsets(CLEANER_OFFSET_CHECKPOINT)
         if self.opening.clean:
             with self.health.guard(f"opening {self.path}"):
                 self._files.remove(mark)
@@ -128,13 +126,16 @@ class LogDirectory:
                 self.opening.notes.append(f"finished deleting {parsed.topic}-{parsed.partition}")
             elif not parsed.fate:
                 key = (parsed.topic, parsed.partition)
-                known = Known(
-                    self.opening.clean,
-                    points.get(key, 0),
-                    starts.get(key, 0),
-                    self.cleaned_offsets.get(key, 0),
-                )
+                point = points.get(key, 0)
+                if parsed.topic == METADATA_TOPIC:
+                    point = self._summed_up(name)
+                known = Known(self.opening.clean, point, starts.get(key, 0), cleaned.get(key, 0))
                 self._open_partition(key, settings_for(parsed.topic), known, now_ms)
+
+    def _summed_up(self, name: str) -> int:
+        """The metadata log has no checkpoint; what its newest snapshot sums up was durable before it."""
+        snapshot = newest_metadata_snapshot(self._files.list(f"{self.path}/{name}"))
+        return 0 if snapshot is None else snapshot.offset
 
     def _offsets(self, name: str) -> dict[TopicPartition, int]:
         """A checkpoint, or none if it is damaged: then nothing is known and everything is recovered."""
@@ -187,7 +188,6 @@ class LogDirectory:
         doomed = doomed_directory(topic, partition, "delete", unique_id.hex)
         log = self.logs.pop((topic, partition))
         self.topic_ids.pop((topic, partition), None)
-        self.cleaned_offsets.pop((topic, partition), None)
         for segment in log.segments:
             segment.retire()
         with self.health.guard(f"deleting {name}"):
@@ -206,9 +206,6 @@ class LogDirectory:
         self.write_checkpoints()
         with self.health.guard(f"compaction of {compaction.log.name}"):
             install(self._files, compaction)
-        for key, log in self.logs.items():
-            if log is compaction.log:
-                self.cleaned_offsets[key] = compaction.offset_end
 
     # -- checkpoints and closing -----------------------------------------------------------------
 
@@ -224,8 +221,9 @@ class LogDirectory:
             self._write(LOG_START_OFFSET_CHECKPOINT, starts)
             self._write(RECOVERY_POINT_CHECKPOINT, {key: log.recovery_point for key, log in logs.items()})
             self._write(REPLICATION_OFFSET_CHECKPOINT, {key: log.high_watermark for key, log in logs.items()})
-            if self.cleaned_offsets or self._files.exists(f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"):
-                self._write(CLEANER_OFFSET_CHECKPOINT, self.cleaned_offsets)
+            cleaned = {key: log.cleaned_offset for key, log in logs.items() if log.cleaned_offset}
+            if cleaned or self._files.exists(f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"):
+                self._write(CLEANER_OFFSET_CHECKPOINT, cleaned)
 
     def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
         checkpoint.write_offsets(self._files, f"{self.path}/{name}", offsets)

@@ -15,15 +15,15 @@ agrees with itself, and that is the only quorum Trivium is.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trivium.log.directory import METADATA_TOPIC
 from trivium.log.faults import Corrupt
 from trivium.log.files import Files
 from trivium.log.health import Health
 from trivium.log.names import (
     CLEAN_SHUTDOWN,
+    METADATA_TOPIC,
     MetadataSnapshot,
     metadata_snapshot,
-    parse_metadata_snapshot,
+    newest_metadata_snapshot,
     partition_directory,
 )
 from trivium.log.opening import Known, open_log
@@ -57,7 +57,7 @@ def read_metadata_log(files: Files, path: str, *, now_ms: int) -> Iterator[Metad
     """
     unchanged = OverlayFiles(files)
     directory = f"{path}/{METADATA_DIRECTORY}"
-    snapshot = _newest_snapshot(unchanged, directory)
+    snapshot = newest_metadata_snapshot(unchanged.list(directory))
     offset = 0
     if snapshot is not None:
         offset = snapshot.offset
@@ -78,11 +78,6 @@ def read_metadata_log(files: Files, path: str, *, now_ms: int) -> Iterator[Metad
     finally:
         for segment in log.segments:
             segment.retire()
-
-
-def _newest_snapshot(files: Files, directory: str) -> MetadataSnapshot | None:
-    snapshots = [found for name in files.list(directory) if (found := parse_metadata_snapshot(name))]
-    return max(snapshots, default=None)
 
 
 def _read_snapshot(files: Files, directory: str, snapshot: MetadataSnapshot) -> Iterator[MetadataEntry]:

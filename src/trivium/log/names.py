@@ -13,6 +13,7 @@ Nothing here touches a disk.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 from trivium.wire.errors import EncodeError
@@ -25,6 +26,8 @@ LOG_START_OFFSET_CHECKPOINT = "log-start-offset-checkpoint"
 REPLICATION_OFFSET_CHECKPOINT = "replication-offset-checkpoint"
 CLEANER_OFFSET_CHECKPOINT = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+METADATA_TOPIC = "__cluster_metadata"
+"""Its directory looks like a partition and is one, but Kafka keeps it out of the checkpoints."""
 LOCK = ".lock"
 
 TEMPORARY = ".tmp"
@@ -107,6 +110,11 @@ def parse_metadata_snapshot(name: str) -> MetadataSnapshot | None:
     if match is None or int(match[1]) > _INT64_MAX or int(match[2]) > _INT32_MAX:
         return None
     return MetadataSnapshot(int(match[1]), int(match[2]))
+
+
+def newest_metadata_snapshot(names: Iterable[str]) -> MetadataSnapshot | None:
+    """The one to start from, of those in the metadata log's directory."""
+    return max((found for name in names if (found := parse_metadata_snapshot(name))), default=None)
 
 
 def topic_fault(topic: str) -> str | None:

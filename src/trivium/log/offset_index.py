@@ -63,14 +63,6 @@ class OffsetIndex:
         slot = bisect_right(slots, offset - self._base_offset, key=self._relative_offset)
         return self._entry(slot - 1) if slot else OffsetPosition(self._base_offset, 0)
 
-    def last_offset_at(self, position: int) -> int | None:
-        """The last offset of the batch at just that position, if the index knows it."""
-        slots = range(len(self._entries))
-        slot = bisect_left(slots, position, key=lambda slot: self._entry(slot).position)
-        if slot == len(slots) or self._entry(slot).position != position:
-            return None
-        return self._entry(slot).offset
-
     def append(self, offset: int, position: int) -> None:
         entry, last = self._encoded(offset, position), self._entries.last_bytes()
         # Numbers that are not negative compare as their big-endian bytes do.

@@ -22,7 +22,7 @@ from trivium.log.partition_log import PartitionLog
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay, track
 from trivium.log.scan import Damage
-from trivium.log.segment import Segment, remove_segment_files
+from trivium.log.segment import Segment, is_thinned, remove_segment_files
 from trivium.log.settings import LogSettings
 from trivium.log.swap import finish_swaps
 from trivium.wire.errors import DecodeError
@@ -94,19 +94,14 @@ def _find_segments(
         if parsed.kind not in (".log", ".snapshot") and parsed.offset not in bases:
             files.remove(f"{directory}/{offset_file(parsed.offset, parsed.kind)}")
             recovery.note(f"removed the {parsed.kind} of segment {parsed.offset}, which has no log file")
-    interval = settings.index_interval_bytes
-    segments = [
-        Segment(files, directory, base, index_interval_bytes=interval, created_ms=now_ms) for base in bases
-    ]
+    segments = [Segment(files, directory, base, settings=settings, created_ms=now_ms) for base in bases]
     for segment, following in pairwise(segments):
         segment.offset_limit = following.base_offset
     return segments
 
 
 def _first_segment(files: Files, directory: str, settings: LogSettings, known: Known, now_ms: int) -> Segment:
-    interval = settings.index_interval_bytes
-    base = known.log_start_offset
-    segment = Segment(files, directory, base, index_interval_bytes=interval, created_ms=now_ms)
+    segment = Segment(files, directory, known.log_start_offset, settings=settings, created_ms=now_ms)
     segment.create()
     return segment
 
@@ -157,6 +152,7 @@ class _Opener:
             log_start_offset=min(log_start, self.end),
             log_end_offset=self.end,
             recovery_point=min(self.known.recovery_point, self.end),
+            cleaned_offset=min(self.known.cleaned_offset, self.end),
             sealed_unsynced=self.recovered[:-1],
         )
         if self.damage is not None:
@@ -218,8 +214,7 @@ class _Opener:
         was_compacted = False
         for found in segment.batches():
             header = found.header
-            thinned = header.records_count <= header.last_offset_delta
-            was_compacted = was_compacted or thinned or header.base_offset != self.end
+            was_compacted = was_compacted or is_thinned(header, self.end)
             segment.note(found.position, header)
             if header.leader_epoch >= 0:
                 self.epochs.assign(header.leader_epoch, header.base_offset)
@@ -236,11 +231,10 @@ class _Opener:
         """Whether a segment may end before the next one begins: compaction drops last records, too.
 
         It cleans durable records only, and the recovery point is written before its result is put in
-        place. Kafka is not as careful, so there the traces in the segment count as well.
+        place. Kafka is not as careful, and settings change, so the traces in the segment count as well.
         """
-        if not self.settings.compact:
-            return False
-        return was_compacted or self.end < max(self.known.recovery_point, self.known.cleaned_offset)
+        cleaned_end = max(self.known.recovery_point, self.known.cleaned_offset)
+        return was_compacted or (self.settings.compact and self.end < cleaned_end)
 
     def _cut(self, number: int, damage: Damage) -> None:
         """Nobody was promised what lies behind the damage: drop it, and whatever came later."""

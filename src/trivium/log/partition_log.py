@@ -106,6 +106,7 @@ class PartitionLog:
         log_start_offset: int,
         log_end_offset: int,
         recovery_point: int,
+        cleaned_offset: int,
         sealed_unsynced: Sequence[Segment] = (),
     ) -> None:
         self._files = files
@@ -120,12 +121,20 @@ class PartitionLog:
         self.log_end_offset = log_end_offset
         self.high_watermark = log_end_offset
         self.recovery_point = recovery_point
+        self.cleaned_offset = cleaned_offset
+        """Up to where compaction has been."""
         self.corruption: Corrupt | None = None
         self._sealed_unsynced = list(sealed_unsynced)
         self._names_unsynced = True
 
     def __repr__(self) -> str:
         return f"<PartitionLog {self.name} [{self.log_start_offset}, {self.log_end_offset})>"
+
+    def configure(self, settings: LogSettings) -> None:
+        """The topic's settings have changed."""
+        self.settings = settings
+        for segment in self.segments:
+            segment.settings = settings
 
     # -- appending -------------------------------------------------------------------------------
 
@@ -152,7 +161,7 @@ class PartitionLog:
         base_offset = self.log_end_offset
         stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
         try:
-            if self.active.should_roll(len(data), timestamp, offset_end - 1, now_ms, self.settings):
+            if self.active.should_roll(len(data), timestamp, offset_end - 1, now_ms):
                 self._roll(now_ms)
             self.epochs.assign(leader_epoch, base_offset)
             self.epochs.flush()
@@ -190,9 +199,8 @@ class PartitionLog:
         sealed = self.active
         sealed.seal()
         self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
-        interval = self.settings.index_interval_bytes
         segment = Segment(
-            self._files, self.directory, self.log_end_offset, index_interval_bytes=interval, created_ms=now_ms
+            self._files, self.directory, self.log_end_offset, settings=self.settings, created_ms=now_ms
         )
         segment.create()
         sealed.offset_limit = self.log_end_offset
@@ -304,9 +312,11 @@ class PartitionLog:
             raise self.mark_corrupt(damage.offset, damage.reason) from damage
 
     def _check_no_hole(self, segment: Segment) -> None:
-        """A segment ends where the next begins, unless compaction has been there."""
+        """A segment ends where the next begins, unless compaction has been there, if only in the past."""
         end, limit = segment.find_end(), segment.offset_limit
-        if limit is not None and end < limit and not self.settings.compact:
+        if limit is None or end >= limit or self.settings.compact or end < self.cleaned_offset:
+            return
+        if not segment.shows_compaction():
             raise Damage(segment.size_bytes, end, f"the records up to {limit - 1} are missing")
 
     def mark_corrupt(self, offset: int, reason: str) -> Corrupt:
@@ -378,6 +388,7 @@ class PartitionLog:
             self.producers = replay(self._files, self.directory, self.segments, self.log_end_offset)
         self.high_watermark = min(self.high_watermark, self.log_end_offset)
         self.recovery_point = min(self.recovery_point, self.log_end_offset)
+        self.cleaned_offset = min(self.cleaned_offset, self.log_end_offset)
         self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
         self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment in self.segments]
         self._names_unsynced = True
@@ -413,8 +424,7 @@ class PartitionLog:
     def replace(self, segments: Sequence[Segment], base_offset: int) -> None:
         """One compacted segment, already in place on disk, stands for these from now on."""
         number = self._segment_number(segments[0].base_offset)
-        interval = self.settings.index_interval_bytes
-        new = Segment(self._files, self.directory, base_offset, index_interval_bytes=interval)
+        new = Segment(self._files, self.directory, base_offset, settings=self.settings)
         new.offset_limit = segments[-1].offset_limit
         self.segments[number : number + len(segments)] = [new]
         for segment in segments:

@@ -39,8 +39,8 @@ class Segment:
         "base_offset",
         "created_ms",
         "index",
-        "index_interval_bytes",
         "offset_limit",
+        "settings",
         "size_bytes",
         "times",
     )
@@ -51,7 +51,7 @@ class Segment:
         directory: str,
         base_offset: int,
         *,
-        index_interval_bytes: int,
+        settings: LogSettings,
         created_ms: int = 0,
         suffix: str = "",
     ) -> None:
@@ -60,7 +60,7 @@ class Segment:
         self._suffix = suffix
         self.base_offset = base_offset
         self.created_ms = created_ms
-        self.index_interval_bytes = index_interval_bytes
+        self.settings = settings
         self.offset_limit: int | None = None
         """The next segment's base offset; None in the segment that is written to."""
         self.index = OffsetIndex(files, self.path(".index"), base_offset)
@@ -113,7 +113,7 @@ class Segment:
         if self._first_timestamp is None:
             self._first_timestamp = header.max_timestamp
         self._note_timestamp(header)
-        if self._tail_bytes > self.index_interval_bytes:
+        if self._tail_bytes > self.settings.index_interval_bytes:
             self.index.append(header.last_offset, position)
             self.times.append(*self._max_timestamp)
             self._tail_bytes = 0
@@ -124,17 +124,15 @@ class Segment:
         if header.max_timestamp > self._max_timestamp.timestamp:
             self._max_timestamp = TimestampOffset(header.max_timestamp, header.last_offset)
 
-    def should_roll(
-        self, incoming_bytes: int, timestamp: int, offset_last: int, now_ms: int, settings: LogSettings
-    ) -> bool:
+    def should_roll(self, incoming_bytes: int, timestamp: int, offset_last: int, now_ms: int) -> bool:
         if self.size_bytes == 0:
             return False
         first = self.first_timestamp
         waited_ms = timestamp - first if first >= 0 and timestamp >= 0 else now_ms - self.created_ms
         return (
-            self.size_bytes + incoming_bytes > settings.segment_bytes
-            or waited_ms > settings.segment_ms
-            or len(self.index) * 8 >= settings.segment_index_bytes - 8
+            self.size_bytes + incoming_bytes > self.settings.segment_bytes
+            or waited_ms > self.settings.segment_ms
+            or len(self.index) * 8 >= self.settings.segment_index_bytes - 8
             or offset_last - self.base_offset > 0x7FFFFFFF
         )
 
@@ -172,7 +170,7 @@ class Segment:
             self.size_bytes,
             offset_start=offset_start,
             offset_end=self.offset_limit,
-            witness=self.index.last_offset_at,
+            gap_at_end=self.settings.compact,
             chunk_bytes=chunk_bytes,
         )
 
@@ -209,6 +207,15 @@ class Segment:
                 self.rebuild_indexes()
                 return self.times.lookup(timestamp - 1).offset
         return entry.offset
+
+    def shows_compaction(self) -> bool:
+        """Whether records are missing between or inside its batches: only compaction takes those."""
+        expected = self.base_offset
+        for found in self.batches():
+            if is_thinned(found.header, expected):
+                return True
+            expected = found.header.offset_end
+        return False
 
     @property
     def first_timestamp(self) -> int:
@@ -351,3 +358,8 @@ def remove_segment_files(files: Files, directory: str, base_offset: int) -> None
         path = f"{directory}/{offset_text(base_offset)}{kind}"
         if files.exists(path):
             files.remove(path)
+
+
+def is_thinned(header: BatchHeader, expected_offset: int) -> bool:
+    """Whether compaction has taken records from a batch, or the batch before it."""
+    return header.base_offset != expected_offset or header.records_count <= header.last_offset_delta

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from trivium.log.files import Files
 from trivium.log.names import Kind, Stage, offset_file, parse_offset_file
 from trivium.log.segment import Segment, remove_segment_files
+from trivium.log.settings import LogSettings
 
 _INDEXES: tuple[Kind, ...] = (".index", ".timeindex", ".txnindex")
 _LOG_LAST: tuple[Kind, ...] = (*_INDEXES, ".log")
@@ -70,7 +71,7 @@ def _end_of_swap(files: Files, directory: str, base_offset: int, live: Sequence[
     """What a swap replaces is told by the offsets it holds. A replaced segment that lost all its records
     may be missed; it then stays as it was, which the next compaction puts right.
     """
-    segment = Segment(files, directory, base_offset, index_interval_bytes=0, suffix=".swap")
+    segment = Segment(files, directory, base_offset, settings=LogSettings(compact=True), suffix=".swap")
     # The segment that is written to is never compacted, so the swap ends before it begins.
     segment.offset_limit = max(live)
     end = segment.find_end()
