@@ -61,6 +61,7 @@ if cython.compiled:
     from cython.cimports.cpython.bytearray import PyByteArray_Resize
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_GetItem, PyTuple_SET_ITEM
+    from cython.cimports.libc.string import memcpy
     from cython.cimports.trivium.records.allocation import PyType_GenericAlloc
 
 
@@ -333,15 +334,11 @@ class Writer:
         self, source: cython.p_const_uchar, start: cython.Py_ssize_t, length: cython.Py_ssize_t
     ) -> cython.void:
         """``length`` bytes of ``source``, into room that the caller has reserved."""
-        at: cython.Py_ssize_t = self.position
-        i: cython.Py_ssize_t
         if cython.compiled:
-            target: cython.p_uchar = self.p
-            for i in range(length):
-                target[at + i] = source[start + i]
+            memcpy(self.p + self.position, source + start, length)
         else:
-            self.data[at : at + length] = source[start : start + length]
-        self.position = at + length
+            self.data[self.position : self.position + length] = source[start : start + length]
+        self.position += length
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
