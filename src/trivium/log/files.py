@@ -109,10 +109,9 @@ class RealFile:
 
     def write(self, data: Buffer, position: int) -> None:
         written = os.pwrite(self._fd, data, position)
-        view = memoryview(data).cast("B")
-        while written < len(view):
+        while written < len(data):
             # A short write is how a nearly full disk begins; the next one says why.
-            more = os.pwrite(self._fd, view[written:], position + written)
+            more = os.pwrite(self._fd, memoryview(data)[written:], position + written)
             if more == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
             written += more

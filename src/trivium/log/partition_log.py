@@ -182,7 +182,8 @@ class PartitionLog:
         offset, timestamp, stamped = self.log_end_offset, -1, []
         for at, header in batches:
             stamp(data, at, offset, leader_epoch)
-            header = header._replace(base_offset=offset, leader_epoch=leader_epoch)
+            # What ``_replace`` does, in half the time: this runs for every batch.
+            header = BatchHeader._make((offset, header.batch_length, leader_epoch, *header[3:]))
             stamped.append((at, header))
             offset = header.offset_end
             timestamp = max(timestamp, header.max_timestamp)

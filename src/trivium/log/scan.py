@@ -72,7 +72,7 @@ def scan(
                     buffer = _load(file, position, position_end, size)
             header = check_batch(buffer, at)
         except DecodeError as error:
-            raise Damage(position, expected, str(error)) from error
+            raise Damage(position, expected, f"{error} (at byte {position})") from error
         size = header.size_bytes
         if header.base_offset != expected:
             following = _base_after(file, position + size, position_end, offset_end)

@@ -135,14 +135,12 @@ class BatchHeader(NamedTuple):
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header at ``position``: right magic, plausible length, no more. The records may be missing."""
     if len(buffer) - position < HEADER_BYTES:
-        raise DecodeError(
-            f"a batch header needs {HEADER_BYTES} bytes, {len(buffer) - position} are at {position}"
-        )
+        raise DecodeError(f"a batch header needs {HEADER_BYTES} bytes, {len(buffer) - position} are there")
     header = BatchHeader._make(_HEADER.unpack_from(buffer, position))
     if header.magic != MAGIC:
-        raise DecodeError(f"batch format {MAGIC} was expected at {position}, found {header.magic}")
+        raise DecodeError(f"batch format {MAGIC} was expected, found {header.magic}")
     if not HEADER_BYTES <= header.batch_length + LOG_OVERHEAD_BYTES <= BATCH_BYTES_MAX:
-        raise DecodeError(f"no batch has the length {header.batch_length} (at {position})")
+        raise DecodeError(f"no batch has the length {header.batch_length}")
     return header
 
 
@@ -151,26 +149,24 @@ def check_batch(buffer: Buffer, position: int = 0) -> BatchHeader:
     header = read_header(buffer, position)
     end = position + header.batch_length + LOG_OVERHEAD_BYTES
     if end > len(buffer):
-        raise DecodeError(
-            f"the batch at {position} is {end - position} bytes long, {len(buffer) - position} remain"
-        )
+        raise DecodeError(f"a batch is {end - position} bytes long, {len(buffer) - position} are there")
     if crc32c(buffer, position + _ATTRIBUTES_AT, end) != header.crc:
-        raise DecodeError(f"the checksum of the batch at {position} does not match its bytes")
-    _check_counts(header, position)
+        raise DecodeError("the checksum of a batch does not match its bytes")
+    _check_counts(header)
     return header
 
 
-def _check_counts(header: BatchHeader, position: int) -> None:
+def _check_counts(header: BatchHeader) -> None:
     delta, count = header.last_offset_delta, header.records_count
     # Compaction leaves gaps, so a batch may hold fewer records than its range of offsets, never more.
     if delta < 0 or not 0 <= count <= delta + 1:
-        raise DecodeError(f"{count} records in {delta + 1} offsets (batch at {position})")
+        raise DecodeError(f"{count} records in {delta + 1} offsets")
     if not 0 <= header.base_offset <= _OFFSET_MAX - delta - 1:
-        raise DecodeError(f"no partition reaches from offset {header.base_offset} (batch at {position})")
+        raise DecodeError(f"no partition reaches from offset {header.base_offset}")
     if header.compression is Compression.NONE:
         records_bytes = header.size_bytes - HEADER_BYTES
         if count * RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
-            raise DecodeError(f"{count} records in {records_bytes} bytes (batch at {position})")
+            raise DecodeError(f"{count} records in {records_bytes} bytes")
 
 
 def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
