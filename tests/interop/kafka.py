@@ -24,7 +24,7 @@ START_SECONDS = 60
 TOOL_SECONDS = 120
 
 
-class Unavailable(Exception):  # noqa: N818 - the tests are skipped then, nothing is wrong
+class Unavailable(Exception):
     """Kafka cannot be run here; the message says what is missing."""
 
 
