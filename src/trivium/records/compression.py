@@ -196,6 +196,9 @@ def _compress_lz4(data: bytes | bytearray) -> bytes:
 
 
 def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
+    # 0 is "not told"; what is told may still be a lie, and is met on the way.
+    if lz4.frame.get_frame_info(data)["content_size"] > size_bytes_max:
+        raise _too_large(size_bytes_max)
     stream = lz4.frame.LZ4FrameDecompressor()
     pending: Buffer = data
 
