@@ -25,6 +25,7 @@ import zstandard
 
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
+from trivium.wire.limits import XERIAL_SMALL_BLOCKS_MAX, ZSTD_WINDOW_BYTES_MAX
 
 try:
     from isal import isal_zlib as gzip_engine
@@ -59,11 +60,6 @@ _SNAPPY_RATIO_MAX = 22
 _XERIAL_HEADER = b"\x82SNAPPY\x00" + bytes((0, 0, 0, 1, 0, 0, 0, 1))
 _XERIAL_MAGIC = _XERIAL_HEADER[:8]
 _XERIAL_BLOCK_BYTES = 32_768
-_XERIAL_SMALL_BLOCKS_MAX = 1_024
-"""xerial fills blocks of 1 KiB at least, and ends some early; a stream of small ones only burns time."""
-
-_ZSTD_WINDOW_BYTES_MAX = 32 * 1024 * 1024
-"""What levels up to 20 ask for. Larger windows cost the reader that memory before the first byte."""
 
 _STEP_BYTES_MIN = 65_536
 _STEP_BYTES_MAX = 16 * 1024 * 1024
@@ -175,7 +171,7 @@ def _decompress_xerial(data: memoryview, size_bytes_max: int) -> bytes:
         position += block_bytes
         room_bytes -= len(block)
         blocks.append(block)
-        if len(blocks) > _XERIAL_SMALL_BLOCKS_MAX + (size_bytes_max - room_bytes) // 1_024:
+        if len(blocks) > XERIAL_SMALL_BLOCKS_MAX + (size_bytes_max - room_bytes) // 1_024:
             raise DecodeError("snappy data is cut into too many blocks")
     return b"".join(blocks)
 
@@ -226,9 +222,9 @@ def _decompress_zstd(data: memoryview, size_bytes_max: int) -> bytes:
     frame = zstandard.get_frame_parameters(data)
     if zstandard.CONTENTSIZE_UNKNOWN != frame.content_size > size_bytes_max:
         raise _too_large(size_bytes_max)
-    if frame.window_size > max(_ZSTD_WINDOW_BYTES_MAX, size_bytes_max):
+    if frame.window_size > max(ZSTD_WINDOW_BYTES_MAX, size_bytes_max):
         raise DecodeError(f"zstd data asks for a window of {frame.window_size} bytes")
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES_MAX)
     with decompressor.stream_reader(data, read_across_frames=True) as stream:
         plain = _read_in_steps(stream.read, len(data), size_bytes_max)
     # The reader takes the end of its input for the end of the frame; the declared size knows better.
