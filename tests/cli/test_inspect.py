@@ -1,7 +1,9 @@
 """``trivium inspect`` on a directory that Kafka wrote: what people and scripts see, what a mistake costs."""
 
 import base64
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -75,8 +77,24 @@ def test_inspect_knows_which_topics_are_compacted_and_may_have_gaps(data: Path) 
     missing = segments[4]
     for path in (data / "segmented-0").glob(f"{missing.stem}.*"):
         path.unlink()
-    assert "are missing" in complaint(inspect(data, "-p", "segmented-0", "-r", "300", "--limit", "300"))
+    found = facts(data, "-p", "segmented-0", "-r", "300", "--limit", "300")
+    assert "are missing" in found["notes"][0]
+    assert found["records"][-1]["offset"] == int(missing.stem) - 1
     assert facts(data, "-p", "compacted-0", "-r", "300")["notes"] == []
+
+
+def test_inspect_of_a_corrupt_partition_shows_what_lies_before_the_damage(data: Path) -> None:
+    """Nobody needs to look more than whose log is damaged."""
+    log = data / "plain-0" / "00000000000000000000.log"
+    damaged = bytearray(log.read_bytes())
+    damaged[900] ^= 0x55
+    log.write_bytes(damaged)
+    found = facts(data, "-p", "plain-0", "-r", "50")
+    (note,) = found["notes"]
+    assert note.startswith("plain-0 is corrupt from offset 20:")
+    assert found["batches"][-1]["last_offset"] == 19
+    assert [row["offset"] for row in found["records"]] == list(range(20))
+    assert note in inspect(data, "-p", "plain-0").output
 
 
 def test_inspect_metadata_shows_the_cluster(recording: Recording) -> None:
@@ -144,3 +162,34 @@ def test_inspect_takes_one_view_at_a_time(recording: Recording) -> None:
     result = inspect(recording.data, "--metadata", "-p", "plain-0")
     assert result.exit_code == 2
     assert "Choose one of --metadata and --partition" in result.output
+
+
+@pytest.mark.parametrize("option", ["--records", "--from", "--limit"])
+def test_inspect_refuses_an_option_that_needs_a_partition(recording: Recording, option: str) -> None:
+    result = inspect(recording.data, option, "3")
+    assert result.exit_code == 2
+    assert "go with --partition" in result.output
+
+
+def test_inspect_from_an_offset_that_the_partition_has_not_says_which_it_has(recording: Recording) -> None:
+    for offset in ("29", "51", str(1 << 80)):
+        said = complaint(inspect(recording.data, "-p", "trimmed-0", "--from", offset))
+        assert f"trimmed-0 has no offset {offset}: choose --from between 30 and its end, 50." in said
+    assert facts(recording.data, "-p", "trimmed-0", "--from", "50")["batches"] == []
+
+
+@pytest.mark.parametrize("name", ["plain-0/00000000000000000000.log", "meta.properties"])
+def test_inspect_of_what_may_not_be_read_says_who_may(
+    data: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests may run as root, who may read everything: the refusal is played."""
+    real_open = os.open
+
+    def guarded(path: str, *rest: Any, **options: Any) -> int:
+        if str(path) == str(data / name):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real_open(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", guarded)
+    said = complaint(inspect(data))
+    assert f"You may not read {data / name}; run this as the user" in said

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
 import click
@@ -22,7 +22,7 @@ from rich.table import Column, Table
 from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
 from trivium.cli.tables import open_console, printable, rows_table, shortened
 from trivium.log.directory import LogDirectory
-from trivium.log.faults import LogError
+from trivium.log.faults import Corrupt, LogError
 from trivium.log.files import RealFiles
 from trivium.log.names import META_PROPERTIES
 from trivium.log.overlay import OverlayFiles
@@ -34,6 +34,11 @@ from trivium.wire.uuid_text import uuid_to_text
 
 Facts: TypeAlias = dict[str, Any]
 """What a view shows, ready for JSON."""
+
+_Row = TypeVar("_Row")
+
+_BATCHES_SHOWN: Final = 20
+"""Of a partition, unless asked for more: a screenful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,8 @@ class RecordRow:
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    default=20,
-    show_default=True,
+    metavar="N",
+    show_default=str(_BATCHES_SHOWN),
     help="With --partition: batches to show.",
 )
 @click.option(
@@ -116,7 +121,7 @@ def command(
     partition: str | None,
     records: int,
     offset: int | None,
-    limit: int,
+    limit: int | None,
     wants_metadata: bool,
     as_json: bool,
 ) -> None:
@@ -132,10 +137,13 @@ def command(
     """
     if wants_metadata and partition is not None:
         raise click.UsageError("Choose one of --metadata and --partition.")
+    if partition is None and (records or offset is not None or limit is not None):
+        raise click.UsageError("--records, --from and --limit go with --partition: say of which.")
+    path = directory.rstrip("/") or "/"
     try:
-        facts, show = _gather(directory.rstrip("/") or "/", wants_metadata, partition, offset, limit, records)
+        facts, show = _gather(path, wants_metadata, partition, offset, limit or _BATCHES_SHOWN, records)
     except (LogError, DecodeError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(_sentence(error, path)) from error
     if as_json:
         click.echo(json.dumps(facts, default=asdict, indent=1))
     else:
@@ -170,6 +178,16 @@ def _gather(
     if partition is None:
         return survey(opened), _show_directory
     return _survey_partition(opened, partition, offset, limit, records), _show_partition
+
+
+def _sentence(error: Exception, path: str) -> str:
+    """What went wrong. To a log a file that it may not read is a failed disk; to a person it is not."""
+    cause = error.__cause__ if isinstance(error, LogError) else error
+    if isinstance(cause, PermissionError):
+        return f"You may not read {cause.filename or path}; run this as the user that the broker runs as."
+    if isinstance(error, OSError):
+        return f"{error.filename or path} cannot be read: {error.strerror or error}."
+    return str(error)
 
 
 # -- facts -----------------------------------------------------------------------------------------
@@ -211,13 +229,29 @@ def _survey_partition(opened: LogDirectory, name: str, offset: int | None, limit
             f"There is no partition {name}; run 'trivium inspect {opened.path}' to see them."
         )
     start = log.log_start_offset if offset is None else offset
+    if not log.log_start_offset <= start <= log.log_end_offset:
+        raise click.ClickException(
+            f"{name} has no offset {start}: choose --from between {log.log_start_offset} "
+            f"and its end, {log.log_end_offset}."
+        )
     return {
         "partition": name,
         "segments": list(_segments(log)),
-        "batches": list(islice(_batches(log, start), limit)),
-        "records": list(islice(_records(log, start), records)),
+        "batches": _sound(_batches(log, start), limit),
+        "records": _sound(_records(log, start), records),
         "notes": [] if log.corruption is None else [str(log.corruption)],
     }
+
+
+def _sound(rows: Iterator[_Row], limit: int) -> list[_Row]:
+    """The first rows, or those before the damage: the log remembers it, and the notes say where it begins."""
+    found: list[_Row] = []
+    try:
+        for row in islice(rows, limit):
+            found.append(row)
+    except Corrupt:
+        pass
+    return found
 
 
 def _segments(log: PartitionLog) -> Iterator[SegmentRow]:
