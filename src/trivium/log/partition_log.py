@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from trivium.log.aborted import ensure_proven
 from trivium.log.epochs import LeaderEpochs
@@ -35,8 +36,7 @@ READ_CHUNK_BYTES_MIN = 64 << 10
 READ_CHUNK_BYTES_MAX = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where records went."""
 
     base_offset: int

@@ -163,10 +163,12 @@ def _check_counts(header: BatchHeader) -> None:
         raise DecodeError(f"{count} records in {delta + 1} offsets")
     if not 0 <= header.base_offset <= _OFFSET_MAX - delta - 1:
         raise DecodeError(f"no partition reaches from offset {header.base_offset}")
-    if header.compression is Compression.NONE:
-        records_bytes = header.size_bytes - HEADER_BYTES
-        if count * RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
-            raise DecodeError(f"{count} records in {records_bytes} bytes")
+    if header.attributes & _COMPRESSION_BITS:
+        Compression.of(header.attributes & _COMPRESSION_BITS)  # refuses the codes that nobody has given out
+        return
+    records_bytes = header.batch_length + LOG_OVERHEAD_BYTES - HEADER_BYTES
+    if count * RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
+        raise DecodeError(f"{count} records in {records_bytes} bytes")
 
 
 def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:

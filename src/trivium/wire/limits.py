@@ -26,7 +26,7 @@ TAGGED_FIELDS_MAX = 1_000
 """Tagged fields of one section: Kafka's largest has about ten, each costs two bytes and an object."""
 
 ZSTD_WINDOW_BYTES_MAX = 33_554_432
-"""What zstd asks for up to level 20. Larger windows cost the reader that memory before the first byte (S4)."""
+"""What zstd asks for up to level 20. Larger windows cost that memory before the first byte (S4)."""
 
 XERIAL_SMALL_BLOCKS_MAX = 1_024
 """Small blocks of one snappy stream: xerial fills blocks of 1 KiB at least, and ends some early; a stream of
