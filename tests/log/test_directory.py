@@ -5,12 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from tests.log.log_of import NOW, TOPIC_ID, append, contents, open_directory
+from tests.log.log_of import NOW, TOPIC_ID, append, batch, contents, open_directory
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import DirectoryRefused
 from trivium.log.files import RealFiles
 from trivium.log.overlay import OverlayFiles
 from trivium.log.settings import LogSettings
+from trivium.records.legacy import convert_down
 from trivium.testing.disk import FakeDisk
 from trivium.wire.errors import EncodeError
 
@@ -129,6 +130,24 @@ def test_topic_name_cannot_leave_the_directory(topic: str) -> None:
         directory.create(topic, 0, TOPIC_ID, LogSettings(), NOW)
     assert disk.tree() == before
     assert directory.logs == {}
+
+
+def test_records_older_than_kafka_0_11_are_named_and_never_cut() -> None:
+    """Sound bytes in a format that we do not read are no torn tail, even where nothing was promised."""
+    disk = FakeDisk()
+    log = open_directory(disk, "/data").create("orders", 0, TOPIC_ID, LogSettings(), NOW)
+    append(log, b"new")
+    path = "/data/orders-0/00000000000000000000.log"
+    old = convert_down(batch(b"old"), 1)
+    tree = disk.tree()
+    tree[path] += (1).to_bytes(8) + old[8:]
+    disk = FakeDisk(tree)
+    log = reopened(disk).logs["orders", 0]
+    assert contents(log) == [(0, b"new")]
+    assert log.corruption is not None
+    assert "corrupt from offset 1" in str(log.corruption)
+    assert "before Kafka 0.11" in str(log.corruption)
+    assert disk.tree()[path] == tree[path]
 
 
 def test_overlay_recovers_without_changing_a_byte() -> None:

@@ -196,7 +196,7 @@ class _Opener:
             try:
                 self._recover_segment(segment)
             except Damage as damage:
-                if damage.offset < self.known.recovery_point:
+                if damage.precious or damage.offset < self.known.recovery_point:
                     self.damage = damage
                 else:
                     self._cut(number, damage)

@@ -12,23 +12,34 @@ from typing import NamedTuple
 
 from trivium.log.files import File
 from trivium.records.batch import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader, check_batch, read_header
+from trivium.records.legacy import iter_messages
 from trivium.wire.errors import DecodeError
+from trivium.wire.limits import BATCH_BYTES_MAX
 
 CHUNK_BYTES = 1 << 20
 """Read at once while walking: large enough to make the system call disappear, small enough to waste."""
 
 _LENGTH = Struct(">i")
 _LENGTH_AT = 8
+_MAGIC_AT = 16
+
+_OLD_MESSAGE = (
+    "the records there have a format from before Kafka 0.11; read them with a Kafka broker into a new topic"
+)
 
 
 class Damage(Exception):
-    """The bytes at ``position`` are not the batch that belongs there."""
+    """The bytes at ``position`` are not the batch that belongs there.
 
-    def __init__(self, position: int, offset: int, reason: str) -> None:
+    ``precious``: they are sound all the same, in a format that this log does not read. Never to be cut.
+    """
+
+    def __init__(self, position: int, offset: int, reason: str, *, precious: bool = False) -> None:
         super().__init__(reason)
         self.position = position
         self.offset = offset
         self.reason = reason
+        self.precious = precious
 
 
 class Found(NamedTuple):
@@ -72,6 +83,8 @@ def scan(
                     buffer = _load(file, position, position_end, size)
             header = check_batch(buffer, at)
         except DecodeError as error:
+            if _is_old_message(file, position, position_end):
+                raise Damage(position, expected, _OLD_MESSAGE, precious=True) from error
             raise Damage(position, expected, f"{error} (at byte {position})") from error
         size = header.size_bytes
         if header.base_offset != expected:
@@ -94,6 +107,21 @@ def holds_batch(buffer: memoryview, at: int) -> bool:
     return (
         room >= HEADER_BYTES and room - LOG_OVERHEAD_BYTES >= _LENGTH.unpack_from(buffer, at + _LENGTH_AT)[0]
     )
+
+
+def _is_old_message(file: File, position: int, position_end: int) -> bool:
+    """Whether a sound message of format 0 or 1 lies here, as Kafka wrote them before 0.11."""
+    head = file.read(HEADER_BYTES, position)
+    if len(head) <= _MAGIC_AT or head[_MAGIC_AT] > 1:
+        return False
+    size = _LENGTH.unpack_from(head, _LENGTH_AT)[0] + LOG_OVERHEAD_BYTES
+    if not 0 < size <= min(BATCH_BYTES_MAX, position_end - position):
+        return False
+    try:
+        next(iter_messages(file.read(size, position)))
+    except DecodeError:
+        return False
+    return True
 
 
 def _load(file: File, position: int, position_end: int, size_bytes: int) -> memoryview:
