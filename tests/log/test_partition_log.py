@@ -180,6 +180,29 @@ def test_log_start_cannot_pass_the_high_watermark(log: PartitionLog) -> None:
         log.advance_log_start(2)
 
 
+def test_flush_settings_ask_for_a_sync_by_count_and_by_time(log: PartitionLog) -> None:
+    log.configure(LogSettings(flush_messages=3, flush_ms=1000))
+    assert not log.wants_sync(NOW + 10_000)
+    append(log, b"a", b"b", now_ms=NOW)
+    assert not log.wants_sync(NOW + 999)
+    assert log.wants_sync(NOW + 1000)
+    append(log, b"c", now_ms=NOW + 500)
+    assert log.wants_sync(NOW + 500)
+    log.sync()
+    assert not log.wants_sync(NOW + 10_000)
+    append(log, b"d", now_ms=NOW + 20_000)
+    assert not log.wants_sync(NOW + 20_999)
+
+
+def test_silent_producers_are_forgotten_unless_a_transaction_is_open(log: PartitionLog) -> None:
+    log.configure(LogSettings(producer_id_expiration_ms=1000))
+    append(log, b"a", producer_id=1, producer_epoch=0, base_sequence=0)
+    append(log, b"b", producer_id=2, producer_epoch=0, base_sequence=0, transactional=True)
+    assert log.expire_producers(NOW + 999) == 0
+    assert log.expire_producers(NOW + 1000) == 1
+    assert [state.producer_id for state in log.producers.states] == [2]
+
+
 def test_last_stable_offset_waits_for_the_oldest_open_transaction(log: PartitionLog) -> None:
     append(log, b"plain")
     append(log, b"t", producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)

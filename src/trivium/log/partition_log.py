@@ -126,6 +126,7 @@ class PartitionLog:
         self.corruption: Corrupt | None = None
         self._sealed_unsynced = list(sealed_unsynced)
         self._names_unsynced = True
+        self._unsynced_since_ms = 0
 
     def __repr__(self) -> str:
         return f"<PartitionLog {self.name} [{self.log_start_offset}, {self.log_end_offset})>"
@@ -168,6 +169,8 @@ class PartitionLog:
             self.active.append(data, stamped)
         except OSError as error:
             raise self.health.judge(error, f"append to {self.name}") from error
+        if self.recovery_point == base_offset:
+            self._unsynced_since_ms = now_ms
         self.log_end_offset = offset_end
         for at, header in stamped:
             if header.producer_id >= 0:
@@ -209,7 +212,19 @@ class PartitionLog:
         self._sealed_unsynced.append(sealed)
         self._names_unsynced = True
 
+    def expire_producers(self, now_ms: int) -> int:
+        """Forget producers that have been silent for too long. Returns how many."""
+        return self.producers.expire(now_ms, self.settings.producer_id_expiration_ms)
+
     # -- durability ------------------------------------------------------------------------------
+
+    def wants_sync(self, now_ms: int) -> bool:
+        """Whether ``flush.messages`` or ``flush.ms`` ask for a sync that nobody waits for."""
+        unsynced = self.log_end_offset - self.recovery_point
+        if unsynced <= 0:
+            return False
+        waited_ms = now_ms - self._unsynced_since_ms
+        return unsynced >= self.settings.flush_messages or waited_ms >= self.settings.flush_ms
 
     def begin_sync(self) -> PendingSync | None:
         """Everything that was appended and is not durable yet; None if there is nothing."""
