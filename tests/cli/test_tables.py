@@ -1,11 +1,13 @@
 """Facts on a terminal: readable, whole, and harmless."""
 
 import io
+import sys
 from dataclasses import dataclass
 
+import pytest
 from rich.console import Console
 
-from trivium.cli.tables import printable, rows_table, shortened
+from trivium.cli.tables import open_console, printable, shortened, show_rows
 
 
 @dataclass(frozen=True)
@@ -17,9 +19,9 @@ class Row:
     configs: dict[str, str | None]
 
 
-def shown(*rows: Row) -> str:
+def shown(*rows: Row, width: int = 120) -> str:
     out = io.StringIO()
-    Console(file=out, width=120).print(rows_table("rows", rows))
+    show_rows(Console(file=out, width=width), "rows", rows)
     return out.getvalue()
 
 
@@ -32,6 +34,21 @@ def test_table_shows_each_kind_of_value_as_a_person_reads_it() -> None:
 def test_timestamp_that_is_none_or_beyond_the_calendar_is_shown_nevertheless() -> None:
     assert "none" in shown(Row(0, -1, False, "", {}))
     assert "9,223,372,036,854,775,807 ms" in shown(Row(0, (1 << 63) - 1, False, "", {}))
+
+
+@pytest.mark.parametrize("width", range(30, 130, 7))
+def test_narrow_terminal_breaks_neither_numbers_nor_times(width: int) -> None:
+    text = shown(Row(1234567890123, 1_750_000_000_123, True, "t" * 50, {"a": "1"}), width=width)
+    assert {"1,234,567,890,123", "2025-06-15", "15:06:40.123"} <= {word.strip(",") for word in text.split()}
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_console_on_a_stream_of_few_letters_spells_out_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    open_console().print("klíč…")
+    stream.seek(0)
+    assert stream.read() == "kl\\xed\\u010d\\u2026\n"
 
 
 def test_text_of_a_stranger_is_neither_markup_nor_a_command_to_the_terminal() -> None:

@@ -17,10 +17,9 @@ from uuid import uuid4
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Column, Table
 
 from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
-from trivium.cli.tables import open_console, printable, rows_table, shortened
+from trivium.cli.tables import open_console, printable, shortened, show_rows
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, LogError
 from trivium.log.files import RealFiles
@@ -306,6 +305,19 @@ def _text(data: bytes | None) -> str | None:
 # -- tables ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _DirectoryLine:
+    """Of a partition's row what is shown in a list of all, by short names."""
+
+    partition: str
+    start: int
+    end: int
+    stable: int
+    segments: int
+    bytes: int
+    producers: int
+
+
 def _show_directory(console: Console, facts: Facts) -> None:
     state = (
         "stopped cleanly"
@@ -316,18 +328,22 @@ def _show_directory(console: Console, facts: Facts) -> None:
         f"[bold]{escape(facts['directory'])}[/bold]  "
         f"cluster {escape(facts['cluster_id'])}, node {facts['node_id']}, {state}"
     )
-    table = Table(
-        "partition",
-        *(
-            Column(title, justify="right")
-            for title in ("start", "end", "stable", "segments", "bytes", "producers")
-        ),
-    )
-    for row in facts["partitions"]:
-        offsets = (row.log_start_offset, row.log_end_offset, row.last_stable_offset)
-        numbers = (*offsets, row.segments, row.size_bytes, row.producers)
-        table.add_row(shortened(row.name), *(f"{number:,}" for number in numbers))
-    console.print(table)
+    lines = [
+        _DirectoryLine(
+            shortened(row.name),
+            row.log_start_offset,
+            row.log_end_offset,
+            row.last_stable_offset,
+            row.segments,
+            row.size_bytes,
+            row.producers,
+        )
+        for row in facts["partitions"]
+    ]
+    if lines:
+        show_rows(console, "partitions", lines)
+    else:
+        console.print("It has no partitions yet.")
     _show_notes(console, facts["notes"])
     for row in facts["partitions"]:
         _show_notes(console, [f"{shortened(row.name)}: {note}" for note in row.notes])
@@ -337,7 +353,7 @@ def _show_partition(console: Console, facts: Facts) -> None:
     console.print(f"[bold]{facts['partition']}[/bold]")
     for title in ("segments", "batches", "records"):
         if facts[title]:
-            console.print(rows_table(title, facts[title]))
+            show_rows(console, title, facts[title])
     _show_notes(console, facts["notes"])
 
 

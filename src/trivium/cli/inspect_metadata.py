@@ -13,7 +13,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.markup import escape
 
-from trivium.cli.tables import rows_table
+from trivium.cli.tables import show_rows
 from trivium.core.metadata import MetadataImage
 from trivium.core.metadata_configs import ConfigType
 from trivium.log.faults import LogError
@@ -201,4 +201,4 @@ def show_metadata(console: Console, facts: dict[str, Any]) -> None:
     )
     for title in ("features", "brokers", "topics", "configs", "users", "access", "quotas", "tokens"):
         if facts[title]:
-            console.print(rows_table(title, facts[title]))
+            show_rows(console, title, facts[title])

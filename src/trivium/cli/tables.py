@@ -1,22 +1,36 @@
-"""Rows of facts as tables on a terminal. Whatever is shown may come from a stranger: nothing in it is
-taken for markup, and nothing that is not printable reaches the terminal as it is (S14).
+"""Rows of facts as tables on a terminal, or as paragraphs on one that is too narrow for the table.
+
+Whatever is shown may come from a stranger: nothing in it is taken for markup, and nothing that is not
+printable reaches the terminal as it is (S14).
 """
 
+import io
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Final
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
 
-_PIPED_COLUMNS = 160
+_PIPED_COLUMNS: Final = 160
 """How wide tables are where no terminal says how wide it is: enough that nothing needs to be folded."""
+
+_TEXT_COLUMNS: Final = 16
+"""Text may be folded to this width; numbers and times are never broken."""
+
+_GAP_COLUMNS: Final = 3
+"""What a table takes for each column beside its cells."""
 
 
 def open_console() -> Console:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A stream may know fewer letters than names and values have: it gets their numbers.
+        sys.stdout.reconfigure(errors="backslashreplace")
     console = Console()
     return console if console.is_terminal else Console(width=_PIPED_COLUMNS)
 
@@ -33,21 +47,61 @@ def shortened(name: str, width: int = 40) -> str:
     return name if len(name) <= width else f"{name[: width // 2]}…{name[-width // 2 + 1 :]}"
 
 
-def rows_table(title: str, rows: Sequence[Any]) -> Table:
-    """A table of dataclass instances of one class, one column for each field."""
+def show_rows(console: Console, title: str, rows: Sequence[Any]) -> None:
+    """Dataclass instances of one class: a column for each field, or a paragraph for each row."""
     names = [field.name for field in fields(rows[0])]
+    numeric = [type(getattr(rows[0], name)) is int for name in names]
+    lines = [[_cell(name, getattr(row, name)) for name in names] for row in rows]
+    headings = [_heading(name) for name in names]
+    widths = _widths([headings, *lines], numeric, console.width)
+    if widths is None:
+        console.print(Text(title, "italic"), end="\n\n")
+        for line in lines:
+            console.print(_paragraph(headings, line), end="\n\n")
+        return
     columns = [
-        Column(name.replace("_", " "), justify=_justify(getattr(rows[0], name)), overflow="fold")
-        for name in names
+        Column(heading, justify="right" if is_number else "left", overflow="fold", width=width)
+        for heading, is_number, width in zip(headings, numeric, widths, strict=True)
     ]
     table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        table.add_row(*(_cell(name, getattr(row, name)) for name in names))
-    return table
+    for line in lines:
+        table.add_row(*map(Text, line))
+    console.print(table)
 
 
-def _justify(value: object) -> Literal["left", "right"]:
-    return "right" if isinstance(value, int) and not isinstance(value, bool) else "left"
+def _widths(lines: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[int] | None:
+    """How wide each column is in a table so wide; None where something would be broken that must not be."""
+    columns = list(zip(*lines, strict=True))
+    narrowest = [_longest(" ".join(cells).split()) for cells in columns]
+    for number, is_number in enumerate(numeric):
+        if not is_number:
+            narrowest[number] = min(narrowest[number], _TEXT_COLUMNS)
+    free = width - sum(_GAP_COLUMNS + narrow for narrow in narrowest)
+    if free < 0:
+        return None
+    wanted = [min(_longest("\n".join(cells).split("\n")), width) for cells in columns]
+    widths = narrowest[:]
+    while free and widths != wanted:
+        # The narrowest of those that want more gets it, so that one long column does not starve the others.
+        _, number = min((had, at) for at, had in enumerate(widths) if had < wanted[at])
+        widths[number] += 1
+        free -= 1
+    return widths
+
+
+def _longest(parts: Sequence[str]) -> int:
+    return max(map(cell_len, parts), default=0)
+
+
+def _paragraph(headings: Sequence[str], line: Sequence[str]) -> Text:
+    pairs = (
+        (heading, " ".join(cell.split("\n"))) for heading, cell in zip(headings, line, strict=True) if cell
+    )
+    return Text(", ").join(Text.assemble((heading, "dim"), " ", cell) for heading, cell in pairs)
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ") + (" (UTC)" if name.endswith("timestamp") else "")
 
 
 def _cell(name: str, value: object) -> str:
@@ -59,8 +113,8 @@ def _cell(name: str, value: object) -> str:
         return f"{value:,}"
     if isinstance(value, Mapping):
         parts = (f"{key}={'null' if part is None else part}" for key, part in value.items())
-        return "\n".join(escape(printable(part)) for part in parts)
-    return "null" if value is None else escape(printable(str(value)))
+        return "\n".join(map(printable, parts))
+    return "null" if value is None else printable(str(value))
 
 
 def _moment(timestamp_ms: int) -> str:
