@@ -74,9 +74,7 @@ def step(title: str) -> None:
 def trivium(*arguments: str) -> None:
     console.print(f"$ trivium {' '.join(arguments)}", style="bold cyan")
     sys.stdout.flush()
-    subprocess.run(
-        [sys.executable, "-c", "from trivium.cli.main import main; main()", *arguments], check=True
-    )
+    subprocess.run([sys.executable, "-m", "trivium", *arguments], check=True)
 
 
 def kill_a_writer(path: str) -> int:
@@ -124,7 +122,7 @@ def main() -> None:
         write_forever(sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="trivium-tour-") as root:
         ours, kafkas = f"{root}/ours", f"{root}/kafka"
-        step("1. A writer appends, syncs, acknowledges. We kill it (-9) and tear its last write")
+        step("1. A writer appends, syncs, acknowledges. We kill it and tear its tail")
         acknowledged = kill_a_writer(ours)
         tear_the_tail(ours)
         console.print(f"the writer had acknowledged {acknowledged:,} records")
@@ -144,4 +142,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("the tour was stopped; what it wrote is gone again") from None

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
-from trivium.cli.tables import open_console, printable, shortened, show_rows
+from trivium.cli.tables import open_console, printable, shortened, show_rows, writing
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, LogError
 from trivium.log.files import RealFiles
@@ -143,10 +143,11 @@ def command(
         facts, show = _gather(path, wants_metadata, partition, offset, limit or _BATCHES_SHOWN, records)
     except (LogError, DecodeError, OSError) as error:
         raise click.ClickException(_sentence(error, path)) from error
-    if as_json:
-        click.echo(json.dumps(facts, default=asdict, indent=1))
-    else:
-        show(open_console(), facts)
+    with writing():
+        if as_json:
+            click.echo(json.dumps(facts, default=asdict, indent=1))
+        else:
+            show(open_console(), facts)
 
 
 def _gather(

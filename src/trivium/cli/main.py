@@ -1,7 +1,8 @@
 """The ``trivium`` command: one group, each subcommand in a module of its own.
 
-Whatever goes wrong on purpose (a wrong flag, a foreign directory, a full disk) is one sentence on
-standard error and exit code 1. Subcommands are imported when they are called: ``--help`` is instant.
+Whatever may go wrong (a wrong flag, a foreign directory, a full disk) is one sentence on standard error
+and an exit code: 2 for a command that cannot be understood, 1 for one that cannot be done. Subcommands
+are imported when they are called: ``--help`` is instant.
 """
 
 import importlib

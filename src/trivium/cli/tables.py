@@ -4,13 +4,17 @@ Whatever is shown may come from a stranger: nothing in it is taken for markup, a
 printable reaches the terminal as it is (S14).
 """
 
+import errno
 import io
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import click
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
@@ -33,6 +37,20 @@ def open_console() -> Console:
         sys.stdout.reconfigure(errors="backslashreplace")
     console = Console()
     return console if console.is_terminal else Console(width=_PIPED_COLUMNS)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Around everything that writes to standard output: a full disk behind it is one sentence, too."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise  # The reader has seen enough, as ``head`` does: click ends in silence.
+        # Python would try to write the rest once more at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise click.ClickException(f"The output could not be written: {error.strerror}.") from error
 
 
 def printable(text: str) -> str:
