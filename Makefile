@@ -12,6 +12,7 @@ help:
 	@echo "make demo          the tour: what Trivium does today, on your machine"
 	@echo "make test          every test that needs nothing but Python"
 	@echo "make check         ruff, mypy --strict, import contracts"
+	@echo "make setup         only the virtual environment, in $(VENV)"
 	@echo "make bench         the benchmarks, as ratios against the references"
 	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
 	@echo "make interop       against Apache Kafka itself (needs Java and Maven)"
@@ -20,7 +21,9 @@ setup: $(READY)
 
 $(READY): pyproject.toml setup.py src/trivium/records/kernel.py
 	@echo "setting up $(VENV) (once; about a minute)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make demo PYTHON=python3.13"; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade pip
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
