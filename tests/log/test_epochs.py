@@ -96,12 +96,6 @@ def test_truncate_from_start_moves_the_first_beginning(
     assert list(cache.entries) == left
 
 
-def test_rebuild_takes_what_the_batches_say() -> None:
-    cache = epochs((7, 7))
-    cache.rebuild([(-1, 0), (0, 3), (0, 5), (2, 9), (2, 12)])
-    assert list(cache.entries) == [(0, 3), (2, 9)]
-
-
 def test_flush_writes_what_load_reads(tmp_path: Path) -> None:
     path = str(tmp_path / "leader-epoch-checkpoint")
     cache = LeaderEpochs.load(RealFiles(), path)

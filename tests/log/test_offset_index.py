@@ -105,23 +105,6 @@ def test_append_of_what_an_entry_cannot_hold_is_refused(path: Path, entry: tuple
         opened(path, b"").append(*entry)
 
 
-@pytest.mark.parametrize(("offset", "left"), [(0, 0), (1199, 0), (1200, 1), (1299, 1), (1999, 8), (2000, 9)])
-def test_truncate_drops_entries_at_and_above_on_disk_too(path: Path, offset: int, left: int) -> None:
-    index = opened(path, GOLDEN.read_bytes())
-    index.truncate(offset)
-    assert list(index) == KAFKA_SAYS[:left]
-    assert path.stat().st_size == left * 8
-
-
-def test_truncate_of_unflushed_entries_leaves_flushed_ones(path: Path) -> None:
-    index = opened(path, GOLDEN.read_bytes()[:16])
-    index.append(*KAFKA_SAYS[2])
-    index.append(*KAFKA_SAYS[3])
-    index.truncate(KAFKA_SAYS[3].offset)
-    index.file.flush()
-    assert list(opened(path)) == KAFKA_SAYS[:3]
-
-
 def test_reset_of_a_damaged_file_forgets_it_and_the_next_flush_replaces_it(path: Path) -> None:
     index = opened(path, b"damaged" * 10)
     index.file.reset()
@@ -130,15 +113,6 @@ def test_reset_of_a_damaged_file_forgets_it_and_the_next_flush_replaces_it(path:
     index.append(*KAFKA_SAYS[0])
     index.file.flush()
     assert path.read_bytes() == GOLDEN.read_bytes()[:8]
-
-
-def test_rebuild_replaces_a_damaged_file(path: Path) -> None:
-    index = opened(path, b"damaged")
-    with pytest.raises(DecodeError):
-        len(index)
-    index.rebuild(KAFKA_SAYS)
-    assert list(index) == KAFKA_SAYS
-    assert path.read_bytes() == GOLDEN.read_bytes()
 
 
 @pytest.mark.parametrize(

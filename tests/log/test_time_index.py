@@ -34,7 +34,6 @@ def test_index_of_kafka_reads_as_kafka_reads_it(path: Path) -> None:
     index = opened(path, GOLDEN.read_bytes())
     assert list(index) == KAFKA_SAYS
     assert index.last() == KAFKA_SAYS[-1]
-    index.check(offset_end=2000)
 
 
 def test_index_of_kafka_appended_again_is_byte_for_byte_the_same(path: Path) -> None:
@@ -93,22 +92,6 @@ def test_append_of_what_an_entry_cannot_hold_is_refused(path: Path) -> None:
         opened(path, b"").append(5, 1000 + 2**31)
 
 
-@pytest.mark.parametrize(("offset", "left"), [(0, 0), (1199, 0), (1200, 1), (1999, 8), (2000, 9)])
-def test_truncate_drops_entries_at_and_above_on_disk_too(path: Path, offset: int, left: int) -> None:
-    index = opened(path, GOLDEN.read_bytes())
-    index.truncate(offset)
-    assert list(index) == KAFKA_SAYS[:left]
-    assert path.stat().st_size == left * 12
-
-
-def test_rebuild_replaces_a_damaged_file(path: Path) -> None:
-    index = opened(path, b"damaged")
-    with pytest.raises(DecodeError):
-        len(index)
-    index.rebuild(KAFKA_SAYS)
-    assert path.read_bytes() == GOLDEN.read_bytes()
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -122,11 +105,6 @@ def test_rebuild_replaces_a_damaged_file(path: Path) -> None:
 def test_index_with_damage_is_refused(path: Path, data: bytes) -> None:
     with pytest.raises(DecodeError, match="is damaged"):
         opened(path, data).lookup(1500)
-
-
-def test_check_of_a_segment_shorter_than_its_index_is_refused(path: Path) -> None:
-    with pytest.raises(DecodeError):
-        opened(path, GOLDEN.read_bytes()).check(offset_end=1999)
 
 
 def test_index_cut_anywhere_is_refused_or_a_prefix(path: Path) -> None:

@@ -76,7 +76,7 @@ class GroupCommit:
                     syncs.append((log, pending))
         except LogError as fault:
             for _log, pending in syncs:
-                pending.release()
+                pending.release(durable=False)
             for waiter in waiters:
                 waiter(fault)
             return None

@@ -108,12 +108,6 @@ class EntryFile:
         finally:
             file.close()
 
-    def rebuild(self, image: Buffer) -> None:
-        """Replace all entries in one step, durably; the way out when the file is damaged."""
-        if image or not self._optional or self.exists():
-            whole_file.replace(self._files, self.path, image)
-        self._image, self._written_bytes, self._changed = bytearray(image), len(image), False
-
     def reset(self) -> None:
         """Forget every entry, without reading them; those on disk go with the next ``flush``."""
         self._image, self._written_bytes, self._changed = bytearray(), 0, True
@@ -122,10 +116,6 @@ class EntryFile:
         """Give the memory back, unless it says something that the file does not."""
         if not self._changed:
             self._image = None
-
-    def moved(self, path: str) -> None:
-        """The file has got another name."""
-        self.path = path
 
     def _load(self) -> bytearray:
         if not self.exists():

@@ -87,13 +87,6 @@ class LeaderEpochs:
             later = [entry for entry in self._entries if entry.start_offset > log_start_offset]
             self._replace([EpochStart(epoch, log_start_offset), *later])
 
-    def rebuild(self, batches: Iterable[tuple[int, int]]) -> None:
-        """Forget all, then assign the (epoch, base offset) of each batch; those without one say nothing."""
-        self._replace([])
-        for epoch, base_offset in batches:
-            if epoch >= 0:
-                self.assign(epoch, base_offset)
-
     def flush(self) -> None:
         """Write the checkpoint, durably, if it says something else."""
         if self._changed:

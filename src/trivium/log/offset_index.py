@@ -10,8 +10,8 @@ A reader starts at the position found and scans forward; there it meets a batch 
 most the entry's, or the index lies and has to be rebuilt: entries have no checksum, batches have.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from operator import le, lt
 from struct import Struct, unpack
 from typing import NamedTuple
@@ -69,17 +69,6 @@ class OffsetIndex:
         if last and not (last[:4] < entry[:4] and last[4:] <= entry[4:]):
             raise ValueError(f"index entry {offset} at {position} does not come after {self.last()}")
         self._entries.append(entry)
-
-    def truncate(self, offset: int) -> None:
-        """Drop the entries at and above ``offset``."""
-        slots = range(len(self._entries))
-        self._entries.truncate(bisect_left(slots, offset - self._base_offset, key=self._relative_offset))
-
-    def rebuild(self, entries: Iterable[tuple[int, int]]) -> None:
-        """Replace the file by these entries of (offset, position), in one step."""
-        image = b"".join(self._encoded(offset, position) for offset, position in entries)
-        self._check_order(image)
-        self._entries.rebuild(image)
 
     def check(self, segment_bytes: int) -> None:
         """Raise ``DecodeError`` if this cannot be the index of a segment of that size."""

@@ -86,9 +86,13 @@ class PendingSync:
         if self._directory is not None:
             self._files.sync_directory(self._directory)
 
-    def release(self) -> None:
+    def release(self, *, durable: bool) -> None:
+        """Let go of the segments. Indexes of those that are sealed and durable need no memory now."""
         for segment in (*self._sealed, self._active):
             segment.unpin()
+        if durable:
+            for segment in self._sealed:
+                segment.forget_indexes()
 
 
 class PartitionLog:
@@ -238,7 +242,7 @@ class PartitionLog:
 
     def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
         """Take note of how a sync ended. A failed one is final for the directory."""
-        pending.release()
+        pending.release(durable=error is None)
         if error is not None:
             raise self.health.fail(error, f"sync of {self.name}")
         self.health.check()

@@ -330,6 +330,12 @@ class Segment:
         self.times.file.flush(sync=sync)
         self.aborted.file.flush(sync=sync)
 
+    def forget_indexes(self) -> None:
+        """Give the memory of the offset and time index back; the next reader loads them again."""
+        self.index.file.release()
+        self.times.file.release()
+        self._loaded = False
+
     def pin(self) -> None:
         self._pins += 1
 

@@ -11,8 +11,8 @@ a closed segment has the segment's largest timestamp, which is what retention by
 entry that could be all zeros, a first record of 1970, reads as none, which says the same.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import chain, pairwise
 from struct import Struct
 from typing import NamedTuple
@@ -26,7 +26,6 @@ NO_TIMESTAMP = -1
 
 _ENTRY = Struct(">qi")
 _TIMESTAMP = Struct(">q")
-_OFFSET = Struct(">8xi")
 _INT32_MAX = 2**31 - 1
 
 
@@ -77,33 +76,9 @@ class TimeIndex:
         if not last or entry[:8] > last[:8]:
             self._entries.append(entry)
 
-    def truncate(self, offset: int) -> None:
-        """Drop the entries at and above ``offset``."""
-        slots = range(len(self._entries))
-        self._entries.truncate(bisect_left(slots, offset - self._base_offset, key=self._relative_offset))
-
-    def rebuild(self, entries: Iterable[tuple[int, int]]) -> None:
-        """Replace the file by these entries of (timestamp, offset), in one step."""
-        image = b"".join(self._encoded(timestamp, offset) for timestamp, offset in entries)
-        self._check_order(image)
-        self._entries.rebuild(image)
-
-    def check(self, offset_end: int) -> None:
-        """Raise ``DecodeError`` if this cannot be the index of a segment that ends before that offset."""
-        last = self.last()
-        if last is not None and last.offset >= offset_end:
-            raise DecodeError(
-                f"{self._entries.path} is damaged: it knows a record at {last.offset}, "
-                f"the segment ends before {offset_end}"
-            )
-
     def _timestamp(self, slot: int) -> int:
         timestamp: int = _TIMESTAMP.unpack_from(self._entries.image(), slot * _ENTRY.size)[0]
         return timestamp
-
-    def _relative_offset(self, slot: int) -> int:
-        relative_offset: int = _OFFSET.unpack_from(self._entries.image(), slot * _ENTRY.size)[0]
-        return relative_offset
 
     def _entry(self, slot: int) -> TimestampOffset:
         timestamp, relative_offset = _ENTRY.unpack_from(self._entries.image(), slot * _ENTRY.size)

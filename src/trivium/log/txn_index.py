@@ -15,7 +15,7 @@ A lost entry would show aborted records to readers of committed ones, so this in
 the recovery point leaves its segment: recovery reads the segment of that point and those after it, no other.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
@@ -84,20 +84,6 @@ class TxnIndex:
     def truncate(self, offset: int) -> None:
         """Drop the transactions whose marker lies at or above ``offset``."""
         self._entries.truncate(sum(1 for transaction in self if transaction.last_offset < offset))
-
-    def rebuild(self, transactions: Iterable[AbortedTransaction]) -> None:
-        """Replace the file by these transactions, in one step."""
-        image = b"".join(_ENTRY.pack(_VERSION, *transaction) for transaction in transactions)
-        self._check(image)
-        self._entries.rebuild(image)
-
-    def check(self, offset_end: int) -> None:
-        """Raise ``DecodeError`` if this cannot be the index of a segment that ends before that offset."""
-        if self._last_offset() >= offset_end:
-            raise DecodeError(
-                f"{self._entries.path} is damaged: it knows a marker at {self._last_offset()}, "
-                f"the segment ends before {offset_end}"
-            )
 
     def _last_offset(self) -> int:
         image = self._entries.image()
