@@ -1,5 +1,6 @@
 """Group commit: many appends, one sync, then all their acks."""
 
+from random import Random
 from uuid import UUID
 
 from tests.log.log_of import NOW, append, open_directory
@@ -89,3 +90,55 @@ def test_segment_that_is_dropped_during_a_sync_stays_open_for_it() -> None:
     assert error is None
     assert not [path for path in disk.tree() if "/00000000000000000000." in path], "its files came back"
     assert log.recovery_point == log.log_end_offset
+
+
+def test_partition_deleted_before_or_during_a_round_harms_nobody() -> None:
+    for before in (True, False):
+        disk = FakeDisk()
+        directory = opened(disk, partitions=2)
+        told: list[LogError | None] = []
+        for log in directory.logs.values():
+            append(log, b"a")
+            directory.commit.wait_for(log, told.append)
+        if before:
+            directory.delete("orders", 0, UUID(int=9))
+        round_ = directory.commit.begin()
+        assert round_ is not None
+        if not before:
+            directory.delete("orders", 0, UUID(int=9))
+        directory.commit.finish(round_, round_.run())
+        assert told == [None, None]
+        assert not directory.is_offline
+        assert directory.logs["orders", 1].recovery_point == 2
+
+
+def test_sync_beside_a_running_one_relies_on_nothing_that_it_has_not_done() -> None:
+    """R2: at a stop, say, while a round is still at work on segments that were sealed."""
+    settings = LogSettings(segment_bytes=300)
+    for seed in range(10):
+        disk = FakeDisk()
+        directory = open_directory(disk, "/data", settings)
+        log = directory.create("orders", 0, UUID(int=7), settings, NOW)
+        for number in range(12):
+            append(log, b"%d" % number * 20)
+        assert log.begin_sync() is not None
+        log.sync()
+        directory.write_checkpoints()
+        again = open_directory(disk.crash(Random(seed)), "/data", settings).logs["orders", 0]
+        assert again.corruption is None
+        assert again.log_end_offset == 12
+
+
+def test_sync_of_records_that_were_cut_says_nothing_of_those_that_followed() -> None:
+    log = opened(FakeDisk()).logs["orders", 0]
+    for number in range(4):
+        append(log, b"%d" % number)
+    pending = log.begin_sync()
+    assert pending is not None
+    pending.run()
+    log.truncate(1)
+    append(log, b"another")
+    log.finish_sync(pending)
+    assert log.recovery_point == 1
+    log.sync()
+    assert log.recovery_point == 2

@@ -90,6 +90,17 @@ def test_clean_stop_leaves_a_mark_and_opening_takes_it_away() -> None:
     assert not reopened(disk.kill()).opening.clean
 
 
+def test_mark_of_a_clean_stop_goes_also_when_a_damaged_checkpoint_makes_it_worthless() -> None:
+    """Left in place it would vouch for whatever the next crash leaves."""
+    disk = FakeDisk()
+    directory = open_directory(disk, "/data")
+    append(directory.create("orders", 0, TOPIC_ID, LogSettings(), NOW), b"a")
+    directory.close()
+    disk = FakeDisk(disk.tree() | {"/data/log-start-offset-checkpoint": b"damaged"})
+    assert not open_directory(disk, "/data").opening.clean
+    assert not open_directory(disk.kill(), "/data").opening.clean
+
+
 def test_deleted_partition_leaves_nothing_behind() -> None:
     disk = FakeDisk()
     directory = open_directory(disk, "/data")

@@ -109,11 +109,12 @@ class LogDirectory:
 
     def _load(self, settings_for: SettingsFor, now_ms: int) -> None:
         mark = f"{self.path}/{CLEAN_SHUTDOWN}"
-        self.opening.clean = self._files.exists(mark)
+        self.opening.clean = was_marked = self._files.exists(mark)
         points = self._offsets(RECOVERY_POINT_CHECKPOINT)
         starts = self._offsets(LOG_START_OFFSET_CHECKPOINT)
         cleaned = self._offsets(CLEANER_OFFSET_CHECKPOINT)
-        if self.opening.clean:
+        if was_marked:
+            # Also when a damaged checkpoint made it worthless: left here, it would vouch for the next crash.
             with self.health.guard(f"opening {self.path}"):
                 self._files.remove(mark)
                 self._files.sync_directory(self.path)
@@ -188,8 +189,7 @@ class LogDirectory:
         doomed = doomed_directory(topic, partition, "delete", unique_id.hex)
         log = self.logs.pop((topic, partition))
         self.topic_ids.pop((topic, partition), None)
-        for segment in log.segments:
-            segment.retire()
+        log.abandon()
         with self.health.guard(f"deleting {name}"):
             self._files.rename(f"{self.path}/{name}", f"{self.path}/{doomed}")
             self._files.sync_directory(self.path)

@@ -61,17 +61,18 @@ class Slice:
 class PendingSync:
     """What one sync has to make durable. ``run`` touches files and nothing else of the log."""
 
-    __slots__ = ("_active", "_directory", "_files", "_sealed", "offset_end")
+    __slots__ = ("_active", "_files", "_log", "_names_too", "names", "offset_end", "sealed", "truncations")
 
-    def __init__(
-        self, files: Files, directory: str | None, sealed: list[Segment], active: Segment, offset_end: int
-    ) -> None:
+    def __init__(self, files: Files, log: "PartitionLog", sealed: list[Segment], *, names_too: bool) -> None:
         self._files = files
-        self._directory = directory
-        self._sealed = sealed
-        self._active = active
-        self.offset_end = offset_end
-        for segment in (*sealed, active):
+        self._log = log
+        self._active = log.active
+        self._names_too = names_too
+        self.sealed = sealed
+        self.offset_end = log.log_end_offset
+        self.names = log.names_changed
+        self.truncations = log.truncations
+        for segment in (*sealed, self._active):
             segment.pin()
 
     def run(self) -> None:
@@ -79,19 +80,24 @@ class PendingSync:
 
         Older segments first: what a reader finds after a crash has no hole before it.
         """
-        for segment in self._sealed:
-            segment.sync()
-            segment.sync_indexes()
-        self._active.sync()
-        if self._directory is not None:
-            self._files.sync_directory(self._directory)
+        try:
+            for segment in self.sealed:
+                segment.sync()
+                segment.sync_indexes()
+            self._active.sync()
+            if self._names_too:
+                self._files.sync_directory(self._log.directory)
+        except FileNotFoundError:
+            # The partition was deleted in the meantime; there is nothing left to be made durable.
+            if not self._log.is_abandoned:
+                raise
 
     def release(self, *, durable: bool) -> None:
         """Let go of the segments. Indexes of those that are sealed and durable need no memory now."""
-        for segment in (*self._sealed, self._active):
+        for segment in (*self.sealed, self._active):
             segment.unpin()
         if durable:
-            for segment in self._sealed:
+            for segment in self.sealed:
                 segment.forget_indexes()
 
 
@@ -129,7 +135,12 @@ class PartitionLog:
         """Up to where compaction has been."""
         self.corruption: Corrupt | None = None
         self._sealed_unsynced = list(sealed_unsynced)
-        self._names_unsynced = True
+        self.names_changed = 1
+        """How often files came or went; what a sync finds here is durable after it."""
+        self._names_durable = 0
+        self.truncations = 0
+        self.is_abandoned = False
+        """Deleted: its files are going or gone."""
         self._unsynced_since_ms = 0
 
     def __repr__(self) -> str:
@@ -214,7 +225,7 @@ class PartitionLog:
         sealed.offset_limit = self.log_end_offset
         self.segments.append(segment)
         self._sealed_unsynced.append(sealed)
-        self._names_unsynced = True
+        self.names_changed += 1
 
     def expire_producers(self, now_ms: int) -> int:
         """Forget producers that have been silent for too long. Returns how many."""
@@ -231,14 +242,15 @@ class PartitionLog:
         return unsynced >= self.settings.flush_messages or waited_ms >= self.settings.flush_ms
 
     def begin_sync(self) -> PendingSync | None:
-        """Everything that was appended and is not durable yet; None if there is nothing."""
+        """Everything that was appended and is not durable yet; None if there is nothing.
+
+        What another sync is at work on counts as not durable until that one has finished.
+        """
         self.health.check()
-        if self.recovery_point == self.log_end_offset and not self._names_unsynced:
+        names_too = self._names_durable < self.names_changed
+        if self.is_abandoned or (self.recovery_point == self.log_end_offset and not names_too):
             return None
-        sealed, self._sealed_unsynced = self._sealed_unsynced, []
-        directory = self.directory if self._names_unsynced else None
-        self._names_unsynced = False
-        return PendingSync(self._files, directory, sealed, self.active, self.log_end_offset)
+        return PendingSync(self._files, self, list(self._sealed_unsynced), names_too=names_too)
 
     def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
         """Take note of how a sync ended. A failed one is final for the directory."""
@@ -246,7 +258,13 @@ class PartitionLog:
         if error is not None:
             raise self.health.fail(error, f"sync of {self.name}")
         self.health.check()
-        self.recovery_point = max(self.recovery_point, min(pending.offset_end, self.log_end_offset))
+        self._sealed_unsynced = [
+            segment for segment in self._sealed_unsynced if segment not in pending.sealed
+        ]
+        self._names_durable = max(self._names_durable, pending.names)
+        if pending.truncations == self.truncations:
+            # Otherwise records were cut meanwhile, and others may have taken their offsets.
+            self.recovery_point = max(self.recovery_point, pending.offset_end)
         self.producers.forget_decided(min(self.recovery_point, self.high_watermark))
 
     def sync(self) -> None:
@@ -411,7 +429,8 @@ class PartitionLog:
         self.cleaned_offset = min(self.cleaned_offset, self.log_end_offset)
         self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
         self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment in self.segments]
-        self._names_unsynced = True
+        self.names_changed += 1
+        self.truncations += 1
         if self.corruption is not None and self.log_end_offset <= self.corruption.offset:
             self.corruption = None
 
@@ -459,8 +478,16 @@ class PartitionLog:
                 self.epochs.flush()
                 self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
                 self.active.sync_indexes()
-                self._names_unsynced = True
+                self.names_changed += 1
             self.sync()
+        self._retire()
+
+    def abandon(self) -> None:
+        """The partition is being deleted: nothing of it needs to become durable any more."""
+        self.is_abandoned = True
+        self._retire()
+
+    def _retire(self) -> None:
         for segment in self.segments:
             segment.retire()
 
