@@ -178,6 +178,26 @@ def test_inspect_from_an_offset_that_the_partition_has_not_says_which_it_has(rec
     assert facts(recording.data, "-p", "trimmed-0", "--from", "50")["batches"] == []
 
 
+@pytest.mark.parametrize("times", [1, 1000])
+def test_inspect_looks_again_when_a_broker_deletes_what_it_looks_at(
+    data: Path, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segment = data / "plain-0" / "00000000000000000000.log"
+    real_open, left = os.open, iter(range(times))
+
+    def deleted(path: str, *rest: Any, **options: Any) -> int:
+        if str(path) == str(segment) and next(left, None) is not None:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+        return real_open(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", deleted)
+    result = inspect(data)
+    if times == 1:
+        assert result.exit_code == 0
+    else:
+        assert f"{segment} vanished while it was looked at" in complaint(result)
+
+
 @pytest.mark.parametrize("name", ["plain-0/00000000000000000000.log", "meta.properties"])
 def test_inspect_of_what_may_not_be_read_says_who_may(
     data: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,9 @@ _Row = TypeVar("_Row")
 _BATCHES_SHOWN: Final = 20
 """Of a partition, unless asked for more: a screenful."""
 
+_ATTEMPTS: Final = 5
+"""A broker at work deletes segments and replaces checkpoints between our listing and our opening them."""
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
@@ -139,10 +142,13 @@ def command(
     if partition is None and (records or offset is not None or limit is not None):
         raise click.UsageError("--records, --from and --limit go with --partition: say of which.")
     path = directory.rstrip("/") or "/"
-    try:
-        facts, show = _gather(path, wants_metadata, partition, offset, limit or _BATCHES_SHOWN, records)
-    except (LogError, DecodeError, OSError) as error:
-        raise click.ClickException(_sentence(error, path)) from error
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            facts, show = _gather(path, wants_metadata, partition, offset, limit or _BATCHES_SHOWN, records)
+            break
+        except (LogError, DecodeError, OSError) as error:
+            if attempt == _ATTEMPTS or not isinstance(_cause(error), FileNotFoundError):
+                raise click.ClickException(_sentence(error, path)) from error
     with writing():
         if as_json:
             click.echo(json.dumps(facts, default=asdict, indent=1))
@@ -180,11 +186,19 @@ def _gather(
     return _survey_partition(opened, partition, offset, limit, records), _show_partition
 
 
+def _cause(error: Exception) -> BaseException | None:
+    """What the operating system said, if it was that. To a log any such error is a failed disk."""
+    return error.__cause__ if isinstance(error, LogError) else error
+
+
 def _sentence(error: Exception, path: str) -> str:
-    """What went wrong. To a log a file that it may not read is a failed disk; to a person it is not."""
-    cause = error.__cause__ if isinstance(error, LogError) else error
+    cause = _cause(error)
     if isinstance(cause, PermissionError):
         return f"You may not read {cause.filename or path}; run this as the user that the broker runs as."
+    if isinstance(cause, FileNotFoundError):
+        return (
+            f"{cause.filename or path} vanished while it was looked at; run this again when less is deleted."
+        )
     if isinstance(error, OSError):
         return f"{error.filename or path} cannot be read: {error.strerror or error}."
     return str(error)
