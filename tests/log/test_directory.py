@@ -63,7 +63,7 @@ def test_foreign_directory_is_refused_and_left_alone() -> None:
     [
         (b"version=2\nnode.id=1\ncluster.id=test-cluster\n", "has version 2: only version 1 is known"),
         (b"version=0\nbroker.id=1\n", "migrate it to KRaft first"),
-        (b"node.id=1\n", "has version None"),
+        (b"node.id=1\n", "has no version: it is empty, damaged"),
         (b"version=1\nnode.id=1\ncluster.id=other\n", "belongs to cluster other, not test-cluster"),
         (b"version=1\nnode.id=7\ncluster.id=test-cluster\n", "belongs to node 7, this is node 1"),
     ],

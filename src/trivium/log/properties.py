@@ -65,6 +65,8 @@ def write_meta(files: Files, path: str, meta: MetaProperties) -> None:
 def decode_meta(data: bytes, path: str) -> MetaProperties:
     values = decode_properties(data, path)
     version = values.get("version")
+    if version is None:
+        raise DecodeError(f"{path} has no version: it is empty, damaged, or no file of a log directory")
     if version == "0":
         raise DecodeError(f"{path} has version 0: it is of a Kafka with ZooKeeper, migrate it to KRaft first")
     if version != _META_VERSION:
