@@ -57,7 +57,7 @@ def test_partition_metadata_written_to_a_file_reads_back(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "m has version None: only version 1 is known"),
+        (b"", "m has no version: it is empty, damaged, or no file of a log directory"),
         (b"version=2\n", "m has version 2: only version 1 is known"),
         (b"version=0\nbroker.id=1\n", "m has version 0: .*ZooKeeper"),
         (b"version=1\ncluster.id=c\n", "m has no usable node.id"),
