@@ -226,3 +226,24 @@ def test_corrupt_partition_says_where_and_serves_what_lies_before() -> None:
         append(partition, b"no")
     partition.truncate(damaged_from)
     assert append(partition, b"yes") == damaged_from
+
+
+def test_damaged_index_of_aborted_transactions_stops_neither_appends_nor_the_stop() -> None:
+    index = [path for path in FILES if path.endswith(".txnindex")][-1]
+    log = [path for path in FILES if path.endswith(".log")][-1]
+    assert index.removesuffix(".txnindex") == log.removesuffix(".log"), "it is to be that of the last segment"
+    for number in range(4):
+        directory = open_directory(FakeDisk(TREE | {index: TREE[index][:-1]}), "/data", SMALL)
+        partition = directory.logs["orders", 0]
+        if number == 1:
+            partition.roll(NOW)
+        elif number == 2:
+            fields = {"producer_id": 9, "producer_epoch": 0, "base_sequence": 0, "transactional": True}
+            append(partition, b"taken back", **fields)
+            marker = EndTxnMarker(committed=False, coordinator_epoch=1)
+            data = build_end_txn(marker, producer_id=9, producer_epoch=0, timestamp=NOW)
+            partition.append(bytearray(data), leader_epoch=0, now_ms=NOW)
+            assert [txn.producer_id for txn in partition.aborted_transactions(0, 100)][-1] == 9
+        elif number == 3:
+            partition.truncate(partition.log_end_offset - 1)
+        directory.close()

@@ -201,6 +201,12 @@ class LogDirectory:
             self._files.remove(f"{path}/{child}")
         self._files.remove_directory(path)
 
+    def truncate(self, topic: str, partition: int, offset: int) -> None:
+        """Forget a partition's records from ``offset`` on. The checkpoints come first: if they promised more
+        than is there, a crash on the way would look like damage.
+        """
+        self.logs[topic, partition].truncate(offset, announce=self.write_checkpoints)
+
     def install(self, compaction: Compaction) -> None:
         """Let compacted segments take their place; see ``opening`` for why the checkpoint comes first."""
         self.write_checkpoints()
@@ -217,6 +223,10 @@ class LogDirectory:
             for key, log in logs.items()
             if log.log_start_offset > log.segments[0].base_offset
         }
+        for key, log_start_offset in starts.items():
+            # A log that ends before its start after a crash would look like one that lost records.
+            if log_start_offset > logs[key].recovery_point:
+                logs[key].sync()
         with self.health.guard(f"checkpoint in {self.path}"):
             self._write(LOG_START_OFFSET_CHECKPOINT, starts)
             self._write(RECOVERY_POINT_CHECKPOINT, {key: log.recovery_point for key, log in logs.items()})

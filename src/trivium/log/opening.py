@@ -14,6 +14,7 @@ What recovery does, and what it never does:
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from trivium.log.aborted import ensure_proven
 from trivium.log.epochs import LeaderEpochs
 from trivium.log.files import Files
 from trivium.log.health import Health
@@ -176,11 +177,20 @@ class _Opener:
             self.damage = damage
             self.end = damage.offset
         try:
+            self._check_aborted()
             self.producers = replay(self.files, self.directory, self.segments, self.end)
         except Damage as damage:
             self.damage = damage
         if self.damage is not None:
             self.end = max(self.damage.offset, self.known.recovery_point)
+
+    def _check_aborted(self) -> None:
+        """The segment that is written to needs its aborted transactions now, not when somebody reads."""
+        try:
+            len(self.segments[-1].aborted)
+        except DecodeError as error:
+            ensure_proven(self.segments, len(self.segments) - 1, damaged_from=None)
+            self.recovery.note(f"made the aborted transactions again from the batches ({error})")
 
     def _recover(self, recovery_point: int) -> None:
         """Read everything from the recovery point's segment on, and keep what is sound."""

@@ -13,8 +13,8 @@ The time is an argument. Every touch of the disk goes through ``health``, so tha
 answers ``DirectoryOffline`` and a full one ``DiskFull``, with the log as it was.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -412,38 +412,41 @@ class PartitionLog:
             self.epochs.truncate_from_start(self.log_start_offset)
         return oldest.size_bytes
 
-    def truncate(self, offset: int) -> None:
-        """Forget every record at or after ``offset``. A batch that straddles it goes as a whole."""
+    def truncate(self, offset: int, *, announce: Callable[[], None] = lambda: None) -> None:
+        """Forget every record at or after ``offset``. A batch that straddles it goes as a whole.
+
+        ``announce`` is called before anything is cut, when the log promises no more than will be left. An
+        offset behind damage is refused: records that nobody asked to cut would go with it.
+        """
         self.health.check()
         if offset >= self.log_end_offset:
             return
+        if self.corruption is not None and self.corruption.offset < offset:
+            raise self.corruption
+        number = max(0, bisect_left(self.segments, offset, key=_base_offset) - 1)
+        with self.reading():
+            position, end = _boundary(self.segments[number], offset)
+            ensure_proven(self.segments, number, damaged_from=offset)
+        self.high_watermark = min(self.high_watermark, end)
+        self.recovery_point = min(self.recovery_point, end)
+        self.cleaned_offset = min(self.cleaned_offset, end)
+        self.log_start_offset = min(self.log_start_offset, end)
+        self.truncations += 1
+        announce()
         with self.health.guard(f"truncation of {self.name}"):
-            while len(self.segments) > 1 and self.segments[-1].base_offset >= offset:
+            while len(self.segments) > number + 1:
                 self._remove(self.segments.pop())
             self.active.offset_limit = None
-            self.log_end_offset = self._cut(self.active, max(offset, self.active.base_offset))
-            self.epochs.truncate_from_end(self.log_end_offset)
-            self.producers = replay(self._files, self.directory, self.segments, self.log_end_offset)
-        self.high_watermark = min(self.high_watermark, self.log_end_offset)
-        self.recovery_point = min(self.recovery_point, self.log_end_offset)
-        self.cleaned_offset = min(self.cleaned_offset, self.log_end_offset)
-        self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
-        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment in self.segments]
+            self.active.cut(position, end)
+            # Now, not with the next commit: what was cut must not come back between newer records.
+            self.active.sync()
+        self.log_end_offset = end
+        self.epochs.truncate_from_end(end)
+        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment is not self.active]
         self.names_changed += 1
-        self.truncations += 1
-        if self.corruption is not None and self.log_end_offset <= self.corruption.offset:
-            self.corruption = None
-
-    def _cut(self, segment: Segment, offset: int) -> int:
-        """Shorten a segment to ``offset``, or to where its damage begins. Returns where it then ends."""
-        try:
-            for found in segment.batches_from(offset):
-                segment.cut(found.position, found.header.base_offset)
-                return found.header.base_offset
-        except Damage as damage:
-            segment.cut(damage.position, damage.offset)
-            return damage.offset
-        return segment.find_end()
+        self.corruption = None
+        with self.reading():
+            self.producers = replay(self._files, self.directory, self.segments, end)
 
     def _remove(self, segment: Segment) -> None:
         """Remove a segment's files for good. The directory is synced before the next one goes, so that
@@ -494,6 +497,22 @@ class PartitionLog:
 
 def _base_offset(segment: Segment) -> int:
     return segment.base_offset
+
+
+def _boundary(segment: Segment, offset: int) -> tuple[int, int]:
+    """Where to cut a segment so that nothing at or after ``offset`` stays: a position, and the offset where
+    the log then ends. Every byte before it has been checked.
+    """
+    position, end = 0, segment.base_offset
+    try:
+        for found in segment.batches():
+            if found.header.last_offset >= offset:
+                break
+            position, end = found.position + found.header.size_bytes, found.header.offset_end
+    except Damage as damage:
+        if damage.offset < offset:
+            raise
+    return position, end
 
 
 def _collect(batches: Iterator[Found], offset: int, max_bytes: int, offset_end: int) -> Slice:
