@@ -1,20 +1,24 @@
 """Compaction keeps the last record of every key, and everything that somebody still needs."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.log.log_of import NOW, TOPIC_ID, append, contents, open_directory
+from tests.log.log_of import NOW, TOPIC_ID, append, batch, contents, open_directory
 from trivium.log import cleaner
 from trivium.log.cleaner import Compaction, compact, install, plan_compaction
 from trivium.log.directory import LogDirectory
+from trivium.log.faults import Corrupt, DiskFull
 from trivium.log.files import RealFiles
 from trivium.log.overlay import OverlayFiles
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
-from trivium.records.batch import iter_records
+from trivium.records.batch import iter_records, read_header, seal
+from trivium.records.compression import Compression
 from trivium.records.control import EndTxnMarker, build_end_txn
+from trivium.testing.disk import FakeDisk
 
 SETTINGS = LogSettings(
     compact=True, delete=False, segment_bytes=600, min_cleanable_dirty_ratio=0.0, delete_retention_ms=1000
@@ -285,3 +289,80 @@ def end_transaction(log: PartitionLog, producer_id: int, *, committed: bool) -> 
     )
     log.append(bytearray(marker), leader_epoch=0, now_ms=NOW)
     log.advance_high_watermark(log.log_end_offset)
+
+
+def test_reader_gets_past_a_log_that_compaction_has_emptied(
+    directory: LogDirectory, log: PartitionLog
+) -> None:
+    """As in Kafka the last batch stays, without records: it tells a reader where to go on."""
+    for number in range(12):
+        append(log, (b"k%d" % number, None))
+    log.roll(NOW)
+    clean(log)
+    clean(log, now_ms=NOW + 10_000)
+    assert keyed(log) == []
+    assert contents(log) == []
+    assert log.read(0, 1000).offset_next == 12
+
+
+def test_empty_batch_of_a_producer_goes_once_another_tells_its_sequence(log: PartitionLog) -> None:
+    fields = {"producer_id": 5, "producer_epoch": 0}
+    append(log, (b"k", b"old"), base_sequence=0, **fields)
+    append(log, (b"k", b"new"))
+    append(log, (b"other", b"x"))
+    log.roll(NOW)
+    clean(log)
+    assert [found.header.base_offset for found in log.batches(0)] == [0, 1, 2]
+    append(log, (b"more", b"y"), base_sequence=1, **fields)
+    log.roll(NOW)
+    clean(log)
+    assert [found.header.base_offset for found in log.batches(0)] == [1, 2, 3]
+
+
+def test_batch_that_nobody_can_read_does_not_stop_compaction(log: PartitionLog) -> None:
+    unreadable = seal(read_header(batch((b"k", b"v"))), b"\x7f" * 20, Compression.NONE)
+    log.append(bytearray(unreadable), leader_epoch=0, now_ms=NOW)
+    for number in range(20):
+        append(log, (b"k", b"%d" % number))
+    log.roll(NOW)
+    clean(log)
+    assert [found.header.base_offset for found in log.batches(0)] == [0, 20]
+
+
+def test_compaction_on_a_full_disk_leaves_nothing_half_made() -> None:
+    disk = FakeDisk()
+    log = open_directory(disk, "/data", SETTINGS).create("state", 0, TOPIC_ID, SETTINGS, NOW)
+    for number in range(60):
+        append(log, (b"k%d" % number, b"v"))
+    log.sync()
+    plan = plan_compaction(log, NOW)
+    assert plan is not None
+    before = disk.tree()
+    disk.fill(900)
+    with pytest.raises(DiskFull):
+        compact(disk, plan, NOW)
+    assert disk.tree() == before
+
+
+def test_damage_found_while_planning_makes_the_log_corrupt() -> None:
+    settings = replace(SETTINGS, min_compaction_lag_ms=1)
+    disk = FakeDisk()
+    directory = open_directory(disk, "/data", settings)
+    log = directory.create("state", 0, TOPIC_ID, settings, NOW)
+    for number in range(60):
+        append(log, (b"k%d" % number, b"v"))
+    directory.close()
+    disk = disk.kill()
+    disk.flip(
+        "/data/state-0/00000000000000000000.log", disk.size("/data/state-0/00000000000000000000.log") - 3, 1
+    )
+    log = open_directory(disk, "/data", settings).logs["state", 0]
+    with pytest.raises(Corrupt):
+        plan_compaction(log, NOW + 1000)
+
+
+def test_compaction_that_must_not_be_late_rolls_in_time(log: PartitionLog) -> None:
+    log.configure(replace(SETTINGS, max_compaction_lag_ms=500))
+    append(log, (b"k", b"v"))
+    append(log, (b"k", b"w"), now_ms=NOW + 501)
+    assert len(log.segments) == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.log.log_of import NOW, TOPIC_ID, append, contents, open_directory
+from trivium.log.cleaner import compact, plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.files import RealFiles
 from trivium.log.partition_log import PartitionLog
@@ -87,3 +88,18 @@ def test_expire_is_not_fooled_by_a_damaged_time_index(directory: LogDirectory) -
     again = open_directory(RealFiles(), directory.path, LogSettings(retention_ms=3 * HOUR)).logs["orders", 0]
     assert expire(again, NOW + HOUR).segments == 0
     assert len(contents(again)) == 10
+
+
+def test_segment_that_compaction_has_emptied_does_not_keep_those_behind_it(directory: LogDirectory) -> None:
+    settings = LogSettings(segment_bytes=300, compact=True, min_cleanable_dirty_ratio=0.0, retention_ms=1000)
+    log = directory.create("state", 0, TOPIC_ID, settings, NOW)
+    for number in range(40):
+        append(log, (b"k", b"%d" % number * 30))
+    log.sync()
+    plan = plan_compaction(log, NOW)
+    assert plan is not None
+    directory.install(compact(RealFiles(), plan, NOW))
+    assert log.segments[0].size_bytes == 0
+    expire(log, NOW + 2000)
+    assert len(log.segments) == 1
+    assert log.log_start_offset == log.log_end_offset == 40

@@ -9,7 +9,8 @@ A pass has three steps, so that the slow one may run beside a busy log::
 What goes: records that a later record of the same key replaces; tombstones (null values) and transaction
 markers without records once their delete horizon has passed, which the first pass that could drop them
 sets; the records of aborted transactions; records without a key. What never goes: the offsets, the last
-batch of a producer (its sequence is needed), and anything that is not decided and durable.
+batch of a producer (its sequence is needed) and of the pass, if need be without records, and anything that
+is not decided and durable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -72,7 +73,8 @@ def plan_compaction(log: PartitionLog, now_ms: int) -> Plan | None:
     if not log.settings.compact or log.corruption is not None:
         return None
     start = max(log.cleaned_offset, log.log_start_offset)
-    cleanable = _cleanable(log, now_ms)
+    with log.reading():
+        cleanable = _cleanable(log, now_ms)
     dirty = [
         segment for segment in cleanable if segment.offset_limit is not None and segment.offset_limit > start
     ]
@@ -80,7 +82,8 @@ def plan_compaction(log: PartitionLog, now_ms: int) -> Plan | None:
         return None
     dirty_bytes = sum(segment.size_bytes for segment in dirty)
     total_bytes = sum(segment.size_bytes for segment in cleanable)
-    overdue = now_ms - dirty[0].first_timestamp > log.settings.max_compaction_lag_ms
+    with log.reading():
+        overdue = now_ms - dirty[0].first_timestamp > log.settings.max_compaction_lag_ms
     if not overdue and dirty_bytes < total_bytes * log.settings.min_cleanable_dirty_ratio:
         return None
     offset_end = cleanable[-1].offset_limit
@@ -141,10 +144,18 @@ def _last_offsets(plan: Plan) -> _LastOffsets:
         if last.is_full:
             last.offset_end = header.base_offset
             break
-        for offset, key, _has_value in scan_keys(found.data):
+        for offset, key, _has_value in _keys(found):
             if key is not None and offset >= plan.first_dirty_offset:
                 last.note(key, offset)
     return last
+
+
+def _keys(found: Found) -> Sequence[tuple[int, bytes | None, bool]]:
+    """The keys of a batch; of one that nobody can read, none: it replaces nothing, and is not replaced."""
+    try:
+        return list(scan_keys(found.data))
+    except DecodeError:
+        return ()
 
 
 def _batches(segments: Sequence[Segment]) -> Iterator[Found]:
@@ -205,8 +216,14 @@ def compact(files: Files, plan: Plan, now_ms: int) -> Compaction:
         last = _last_offsets(plan)
         compaction = Compaction(plan.log, last.offset_end)
         judge = _Judge(plan, last, now_ms)
-        for group in _groups(plan, last.offset_end):
-            compaction.groups.append(_GroupWriter(files, plan, group, judge).write(compaction))
+        try:
+            for group in _groups(plan, last.offset_end):
+                compaction.groups.append(_GroupWriter(files, plan, group, judge).write(compaction))
+        except Exception:
+            # On a full disk, of all places, nothing half-made may stay.
+            for cleaned in compaction.groups:
+                remove_stage(files, plan.log.directory, cleaned.base_offset, ".cleaned")
+            raise
     return compaction
 
 
@@ -246,6 +263,18 @@ class _GroupWriter:
         segment = Segment(
             self._files, self._directory, base_offset, settings=self._settings, suffix=".cleaned"
         )
+        try:
+            self._write_survivors(segment, compaction)
+        except Exception:
+            segment.retire()
+            remove_stage(self._files, self._directory, base_offset, ".cleaned")
+            raise
+        segment.retire()
+        compaction.bytes_before += sum(old.size_bytes for old in self._group)
+        compaction.bytes_after += segment.size_bytes
+        return Cleaned(self._group, base_offset)
+
+    def _write_survivors(self, segment: Segment, compaction: Compaction) -> None:
         segment.create()
         for found in _batches(self._group):
             survivor = self._judge.survivor(found, compaction)
@@ -260,10 +289,6 @@ class _GroupWriter:
         segment.seal()
         segment.sync()
         segment.sync_indexes()
-        segment.retire()
-        compaction.bytes_before += sum(old.size_bytes for old in self._group)
-        compaction.bytes_after += segment.size_bytes
-        return Cleaned(self._group, base_offset)
 
     def _flush(self, segment: Segment) -> None:
         segment.append(self._pending, self._batches)
@@ -301,10 +326,10 @@ class _Judge:
         compaction.records_kept += kept
         compaction.records_dropped += len(keep) - kept
         needs_horizon = tombstones and not header.has_delete_horizon
+        if not kept and not self._is_needed_empty(header):
+            return None
         if kept == len(keep) and not needs_horizon:
             return found.data
-        if not kept and not self._is_last_of_producer(header):
-            return None
         horizon_ms = self._horizon_ms if needs_horizon else None
         return retain(found.data, bytes(keep), delete_horizon_ms=horizon_ms)
 
@@ -331,12 +356,18 @@ class _Judge:
         if not header.has_delete_horizon:
             keep = b"\1" * header.records_count
             return retain(found.data, keep, delete_horizon_ms=self._horizon_ms)
-        if self._is_past_horizon(header) and not self._is_last_of_producer(header):
+        if self._is_past_horizon(header) and not self._is_needed_empty(header):
             return None
         return found.data
 
     def _is_past_horizon(self, header: BatchHeader) -> bool:
         return header.has_delete_horizon and self._now_ms >= header.base_timestamp
+
+    def _is_needed_empty(self, header: BatchHeader) -> bool:
+        """Whether a batch stays without any of its records. The last of the pass does, as in Kafka: a reader
+        who stands before it, and finds nothing up to the end of the log, must still get past it.
+        """
+        return header.offset_end == self._last.offset_end or self._is_last_of_producer(header)
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
         """Whether this batch is all that tells a producer's last sequence, or its epoch."""

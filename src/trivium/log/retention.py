@@ -21,22 +21,23 @@ def expire(log: PartitionLog, now_ms: int) -> Expired:
     """Delete every segment that retention no longer keeps, and those below the log's start."""
     segments = size_bytes = 0
     while _oldest_is_expendable(log, now_ms):
-        freed = log.drop_oldest(now_ms)
-        if not freed:
-            break
+        size_bytes += log.drop_oldest(now_ms)
         segments += 1
-        size_bytes += freed
     return Expired(segments, size_bytes)
 
 
 def _oldest_is_expendable(log: PartitionLog, now_ms: int) -> bool:
     oldest = log.segments[0]
     end = oldest.offset_limit if oldest.offset_limit is not None else log.log_end_offset
-    if not oldest.size_bytes or end > log.high_watermark:
+    is_active = oldest.offset_limit is None
+    if (is_active and not oldest.size_bytes) or end > log.high_watermark:
         return False
-    if oldest.offset_limit is not None and end <= log.log_start_offset:
+    if not is_active and end <= log.log_start_offset:
         return True
-    return log.settings.delete and (_is_too_old(log, now_ms) or _is_too_much(log))
+    if not log.settings.delete:
+        return False
+    # One that compaction has emptied has no age, and must not keep those behind it.
+    return not oldest.size_bytes or _is_too_old(log, now_ms) or _is_too_much(log)
 
 
 def _is_too_old(log: PartitionLog, now_ms: int) -> bool:

@@ -131,7 +131,7 @@ class Segment:
         waited_ms = timestamp - first if first >= 0 and timestamp >= 0 else now_ms - self.created_ms
         return (
             self.size_bytes + incoming_bytes > self.settings.segment_bytes
-            or waited_ms > self.settings.segment_ms
+            or waited_ms > self.settings.roll_ms
             or len(self.index) * 8 >= self.settings.segment_index_bytes - 8
             or offset_last - self.base_offset > 0x7FFFFFFF
         )

@@ -29,3 +29,8 @@ class LogSettings:
     flush_ms: int = (1 << 63) - 1
 
     producer_id_expiration_ms: int = 24 * 3600 * 1000
+
+    @property
+    def roll_ms(self) -> int:
+        """After how long a segment is rolled: only sealed ones can be compacted in time."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.compact else self.segment_ms
