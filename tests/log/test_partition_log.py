@@ -236,3 +236,11 @@ def end_transaction(log: PartitionLog, producer_id: int, *, committed: bool) -> 
     )
     log.append(bytearray(marker), leader_epoch=0, now_ms=NOW)
     log.advance_high_watermark(log.log_end_offset)
+
+
+def test_leader_epoch_never_falls(log: PartitionLog) -> None:
+    """A reader would take the batch for damage."""
+    log.append(batch(b"a"), leader_epoch=3, now_ms=NOW)
+    with pytest.raises(ValueError, match="leader epoch 2 cannot follow 3"):
+        log.append(batch(b"b"), leader_epoch=2, now_ms=NOW)
+    assert log.log_end_offset == 1

@@ -1,11 +1,12 @@
 """Several log directories as one store."""
 
+import errno
 from uuid import UUID
 
 import pytest
 
 from tests.log.log_of import NOW, append, contents
-from trivium.log.faults import DirectoryRefused
+from trivium.log.faults import DirectoryRefused, DiskFull
 from trivium.log.settings import LogSettings
 from trivium.log.store import Identity, LogStore
 from trivium.testing.disk import FakeDisk
@@ -81,3 +82,34 @@ def test_unknown_cluster_is_taken_from_the_first_directory() -> None:
     )
     with pytest.raises(DirectoryRefused, match="/two belongs to cluster b, not a"):
         opened(disk, ["/one", "/two"], cluster_id=None)
+
+
+def test_full_disk_at_the_stop_keeps_no_other_directory_from_stopping() -> None:
+    disk = FakeDisk()
+    store = opened(disk)
+    for number in range(len(PATHS)):
+        append(store.create("orders", number, UUID(int=1), LogSettings(), NOW), b"a")
+    disk.fail("write", error=errno.ENOSPC)
+    with pytest.raises(DiskFull):
+        store.close()
+    assert [directory.opening.clean for directory in opened(disk).directories] == [
+        False,
+        *[True] * (len(PATHS) - 1),
+    ]
+
+
+def test_partition_that_found_no_room_leaves_nothing_behind() -> None:
+    """Else the next attempt, in another directory, would make it a twin that no start accepts."""
+    for nth in range(1, 4):
+        disk = FakeDisk()
+        store = opened(disk)
+        before = disk.tree()
+        disk.fail("write", nth, errno.ENOSPC)
+        try:
+            store.create("orders", 0, UUID(int=1), LogSettings(), NOW)
+        except DiskFull:
+            assert disk.tree() == before
+            assert not any(disk.is_directory(f"{path}/orders-0") for path in PATHS)
+            assert store.get("orders", 0) is None
+        else:
+            assert nth > 1

@@ -16,7 +16,7 @@ from trivium.log import checkpoint, whole_file
 from trivium.log.checkpoint import TopicPartition
 from trivium.log.cleaner import Compaction, install
 from trivium.log.commit import GroupCommit
-from trivium.log.faults import DirectoryRefused, LogError
+from trivium.log.faults import DirectoryRefused, DiskFull, LogError
 from trivium.log.files import Files, Lock
 from trivium.log.health import Health
 from trivium.log.names import (
@@ -175,13 +175,31 @@ class LogDirectory:
         """Make a new partition, durable when this returns."""
         name = partition_directory(topic, partition)
         path = f"{self.path}/{name}"
-        with self.health.guard(f"creating {name}"):
-            self._files.make_directory(path)
-            write_partition_metadata(self._files, f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id))
-            log = self._open_partition((topic, partition), settings, Known(clean=False), now_ms)
-            self._files.sync_directory(path)
-            self._files.sync_directory(self.path)
+        is_new = not self._files.exists(path)
+        try:
+            with self.health.guard(f"creating {name}"):
+                self._files.make_directory(path)
+                metadata = PartitionMetadata(topic_id)
+                write_partition_metadata(self._files, f"{path}/{PARTITION_METADATA}", metadata)
+                log = self._open_partition((topic, partition), settings, Known(clean=False), now_ms)
+                self._files.sync_directory(path)
+                self._files.sync_directory(self.path)
+        except DiskFull:
+            # The next attempt may choose another directory; half a partition here would be its twin.
+            if is_new:
+                self._forget(topic, partition)
+            raise
         return log
+
+    def _forget(self, topic: str, partition: int) -> None:
+        log = self.logs.pop((topic, partition), None)
+        if log is not None:
+            log.abandon()
+        self.topic_ids.pop((topic, partition), None)
+        name = partition_directory(topic, partition)
+        if self._files.is_directory(f"{self.path}/{name}"):
+            with self.health.guard(f"deleting {name}"):
+                self._remove_tree(name)
 
     def delete(self, topic: str, partition: int, unique_id: UUID) -> None:
         """Remove a partition. Once this returns it stays away, even if a crash interrupts the removal."""

@@ -174,6 +174,10 @@ class PartitionLog:
         self.health.check()
         if self.corruption is not None:
             raise self.corruption
+        latest = self.epochs.latest
+        if latest is not None and leader_epoch < latest.epoch:
+            # Readers would take the batch for damage.
+            raise ValueError(f"leader epoch {leader_epoch} cannot follow {latest.epoch} in {self.name}")
         base_offset = self.log_end_offset
         stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
         try:

@@ -117,8 +117,15 @@ class LogStore:
 
 
 def _close_all(directories: Sequence[LogDirectory]) -> None:
+    """Close every one of them, whatever happens to the others; the first fault is raised in the end."""
+    first: LogError | None = None
     for directory in directories:
-        directory.close()
+        try:
+            directory.close()
+        except LogError as fault:
+            first = first or fault
+    if first is not None:
+        raise first
 
 
 def _refuse_twins(directories: Sequence[LogDirectory]) -> None:
