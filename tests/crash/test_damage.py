@@ -14,8 +14,9 @@ from tests.log.log_of import NOW, append, open_directory
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, DirectoryRefused, LogError
 from trivium.log.names import CLEAN_SHUTDOWN
-from trivium.log.partition_log import PartitionLog, Slice
+from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
+from trivium.log.slice import Slice
 from trivium.log.txn_index import AbortedTransaction
 from trivium.records.batch import BatchHeader, iter_batches, iter_records
 from trivium.records.control import EndTxnMarker, build_end_txn

@@ -220,3 +220,22 @@ def test_write_error_that_is_no_full_disk_takes_the_directory_offline() -> None:
     with pytest.raises(DirectoryOffline, match="Input/output error"):
         append(log, b"b")
     assert directory.is_offline
+
+
+def test_full_disk_after_recovery_refuses_and_goes_on_when_there_is_room() -> None:
+    """R5: indexes that recovery made again find no room; that is a full disk, not a failed one."""
+    disk = FakeDisk()
+    _directory, log = opened(disk)
+    for number in range(40):
+        append(log, b"%d" % number * 20)
+    tree = {path: data for path, data in disk.tree().items() if not path.endswith("index")}
+    disk = FakeDisk(tree)
+    directory, log = opened(disk)
+    disk.fill(0)
+    with pytest.raises(DiskFull):
+        log.sync()
+    assert not directory.is_offline
+    assert len(contents(log)) == 40
+    disk.fill(None)
+    log.sync()
+    assert log.recovery_point == 40

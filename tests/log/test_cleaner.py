@@ -366,3 +366,14 @@ def test_compaction_that_must_not_be_late_rolls_in_time(log: PartitionLog) -> No
     append(log, (b"k", b"v"))
     append(log, (b"k", b"w"), now_ms=NOW + 501)
     assert len(log.segments) == 2
+
+
+def test_swap_that_is_all_a_directory_has_left_is_finished(
+    directory: LogDirectory, log: PartitionLog
+) -> None:
+    append(log, (b"k", b"v"))
+    directory.close()
+    segment = Path(log.directory, "00000000000000000000.log")
+    segment.rename(segment.with_suffix(".log.swap"))
+    again = open_directory(RealFiles(), directory.path, SETTINGS).logs["state", 0]
+    assert contents(again) == [(0, b"v")]

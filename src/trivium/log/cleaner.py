@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 
 from trivium.log.files import Files
 from trivium.log.partition_log import PartitionLog
+from trivium.log.replay import read_marker
 from trivium.log.scan import CHUNK_BYTES, Found
 from trivium.log.segment import Segment
 from trivium.log.settings import LogSettings
 from trivium.log.swap import complete_swap, remove_stage, rename_stage
 from trivium.log.txn_index import AbortedTransaction
 from trivium.records.batch import BatchHeader, read_header, retain, scan_keys
-from trivium.records.control import read_end_txn
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 
@@ -194,7 +194,7 @@ class _Transactions:
         return header.producer_id in self._aborted
 
     def _see_marker(self, found: Found) -> bool:
-        if read_end_txn(found.data) is None:
+        if read_marker(found.data) is None:
             return False
         producer_id = found.header.producer_id
         transaction = self._aborted.get(producer_id)

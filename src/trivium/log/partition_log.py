@@ -16,7 +16,6 @@ answers ``DirectoryOffline`` and a full one ``DiskFull``, with the log as it was
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from trivium.log.aborted import ensure_proven
@@ -26,9 +25,10 @@ from trivium.log.files import Files
 from trivium.log.health import Health
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay, replay_from_start, track
-from trivium.log.scan import Damage, Found, holds_batch
+from trivium.log.scan import Damage, Found
 from trivium.log.segment import Segment, remove_segment_files
 from trivium.log.settings import LogSettings
+from trivium.log.slice import Slice, collect
 from trivium.log.txn_index import AbortedTransaction
 from trivium.records.batch import BatchHeader, iter_batches, stamp
 
@@ -41,21 +41,6 @@ class Appended(NamedTuple):
 
     base_offset: int
     last_offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Whole batches as they lie on disk, and the offset to read on from."""
-
-    runs: Sequence[memoryview]
-    offset_next: int
-
-    @property
-    def size_bytes(self) -> int:
-        return sum(len(run) for run in self.runs)
-
-    def join(self) -> bytes:
-        return b"".join(self.runs)
 
 
 class PendingSync:
@@ -254,6 +239,10 @@ class PartitionLog:
         names_too = self._names_durable < self.names_changed
         if self.is_abandoned or (self.recovery_point == self.log_end_offset and not names_too):
             return None
+        with self.health.guard(f"indexes of {self.name}"):
+            # Here, where a full disk is no more than that; a sync that fails is final.
+            for segment in self._sealed_unsynced:
+                segment.flush_indexes()
         return PendingSync(self._files, self, list(self._sealed_unsynced), names_too=names_too)
 
     def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
@@ -317,7 +306,7 @@ class PartitionLog:
             limit = min(limit, self.corruption.offset)
         chunk_bytes = max(READ_CHUNK_BYTES_MIN, min(max_bytes, READ_CHUNK_BYTES_MAX))
         try:
-            return _collect(self.batches(offset, chunk_bytes=chunk_bytes), offset, max_bytes, limit)
+            return collect(self.batches(offset, chunk_bytes=chunk_bytes), offset, max_bytes, limit)
         except Corrupt as corruption:
             if offset >= corruption.offset or limit <= corruption.offset:
                 raise
@@ -517,31 +506,3 @@ def _boundary(segment: Segment, offset: int) -> tuple[int, int]:
         if damage.offset < offset:
             raise
     return position, end
-
-
-def _collect(batches: Iterator[Found], offset: int, max_bytes: int, offset_end: int) -> Slice:
-    """Take batches while they fit, joined to one run wherever they lie side by side in one buffer.
-
-    A batch that the buffer holds only in part ends the run too: to have it, the whole buffer would be read
-    again, and the next read begins there anyway.
-    """
-    runs: list[memoryview] = []
-    buffer: memoryview | None = None
-    start = end = taken = 0
-    offset_next = offset
-    for found in batches:
-        header = found.header
-        if header.base_offset >= offset_end or (taken and taken + header.size_bytes > max_bytes):
-            break
-        if found.buffer is not buffer:
-            if buffer is not None:
-                runs.append(buffer[start:end])
-            buffer, start = found.buffer, found.at
-        end = found.at + header.size_bytes
-        taken += header.size_bytes
-        offset_next = header.offset_end
-        if taken >= max_bytes or offset_next >= offset_end or not holds_batch(buffer, end):
-            break
-    if buffer is not None:
-        runs.append(buffer[start:end])
-    return Slice(runs, offset_next)

@@ -12,7 +12,7 @@ from trivium.log.producers import CompletedTransaction, ProducerStates
 from trivium.log.scan import Damage
 from trivium.log.segment import Segment
 from trivium.records.batch import BatchHeader
-from trivium.records.control import read_end_txn
+from trivium.records.control import EndTxnMarker, read_end_txn
 from trivium.wire.errors import DecodeError
 
 
@@ -23,16 +23,22 @@ def track(producers: ProducerStates, header: BatchHeader, data: memoryview) -> C
     if not header.is_control:
         producers.update(header)
         return None
-    try:
-        marker = read_end_txn(data)
-    except DecodeError:
-        # Not a marker that anybody could have written; its transaction stays undecided, hence unread.
-        return None
+    marker = read_marker(data)
     if marker is None:
         return None
     return producers.end_transaction(
         header, coordinator_epoch=marker.coordinator_epoch, aborted=marker.aborted
     )
+
+
+def read_marker(data: memoryview) -> EndTxnMarker | None:
+    """The marker in a control batch. None for other kinds, and for one that nobody could have written: the
+    transaction that it pretends to end stays undecided, hence unread.
+    """
+    try:
+        return read_end_txn(data)
+    except DecodeError:
+        return None
 
 
 def replay(files: Files, directory: str, segments: Sequence[Segment], offset_end: int) -> ProducerStates:

@@ -144,7 +144,7 @@ class Segment:
         """
         self._load()
         self.times.append(*self._max_timestamp)
-        self._flush_indexes(sync=False)
+        self.flush_indexes()
         if len(self.aborted):
             self.aborted.file.flush(sync=True)
 
@@ -321,11 +321,10 @@ class Segment:
 
     def sync_indexes(self) -> None:
         """Make the indexes durable, unless the segment is on its way out and its files may be gone."""
-        if self._doomed:
-            return
-        self._flush_indexes(sync=True)
+        if not self._doomed:
+            self.flush_indexes(sync=True)
 
-    def _flush_indexes(self, *, sync: bool) -> None:
+    def flush_indexes(self, *, sync: bool = False) -> None:
         self.index.file.flush(sync=sync)
         self.times.file.flush(sync=sync)
         self.aborted.file.flush(sync=sync)

@@ -73,7 +73,7 @@ def _end_of_swap(files: Files, directory: str, base_offset: int, live: Sequence[
     """
     segment = Segment(files, directory, base_offset, settings=LogSettings(compact=True), suffix=".swap")
     # The segment that is written to is never compacted, so the swap ends before it begins.
-    segment.offset_limit = max(live)
+    segment.offset_limit = max((base for base in live if base > base_offset), default=None)
     end = segment.find_end()
     segment.retire()
     return end
