@@ -1,8 +1,8 @@
 """A seeded life of a log directory, and what must be true of it after a crash.
 
 ``Life`` drives a ``LogDirectory`` through appends, syncs, rolls, retention, compaction, deletions of
-records and topics, checkpoints and clean restarts, all chosen by one seed, and keeps a model of what it
-was told: which records were written where, which of them a sync made durable, which deletions were
+records and topics, truncations, checkpoints and clean restarts, all chosen by one seed, and keeps a model
+of what it was told: which records were written where, which of them a sync made durable, which deletions were
 acknowledged. After a crash ``check`` opens the directory and holds it against the model:
 
 - durable records are all there, in order, equal to the byte; nothing else is, except written ones that
@@ -57,6 +57,8 @@ class Partition:
     """Offset to producer, of the records that were written in a transaction."""
     aborted: dict[int, int] = field(default_factory=dict)
     """Offset of a record in an aborted transaction to the offset of the marker that says so."""
+    being_cut: bool = False
+    """A truncation was under way: the log may end anywhere between its old and its new end."""
     doubtful: bool = False
     """A deletion was under way: the partition may be there or not."""
 
@@ -105,6 +107,8 @@ class Life:
             (4, self._expire),
             (6, self._compact),
             (3, self._delete_records),
+            (2, self._truncate),
+            (4, self._overlapping_syncs),
             (4, directory.write_checkpoints),
             (2, self._restart),
             (3, self._create),
@@ -163,6 +167,39 @@ class Life:
         partition, log = self._pick()
         log.sync()
         partition.durable_end = log.log_end_offset
+
+    def _overlapping_syncs(self) -> None:
+        """A sync that is under way while the log goes on, and a second one that begins and ends inside it."""
+        partition, log = self._pick()
+        pending, offset_end = log.begin_sync(), log.log_end_offset
+        for _ in range(self.random.randrange(3)):
+            self._append()
+        if self.random.random() < 0.5:
+            log.roll(self.now_ms)
+        if self.random.random() < 0.5:
+            log.sync()
+            partition.durable_end = log.log_end_offset
+        if pending is not None:
+            pending.run()
+            log.finish_sync(pending)
+            partition.durable_end = max(partition.durable_end, offset_end)
+
+    def _truncate(self) -> None:
+        """Only of logs that do not compact: there nothing may be missing afterwards."""
+        partition, log = self._pick()
+        assert self.directory is not None
+        if log.settings.compact or log.log_end_offset == log.log_start_offset:
+            return
+        offset = self.random.randrange(log.log_start_offset, log.log_end_offset)
+        topic, _, number = log.name.rpartition("-")
+        # Batches have four records at most, and one that straddles the offset goes as a whole.
+        partition.durable_end = min(partition.durable_end, max(0, offset - 3))
+        partition.log_start = min(partition.log_start, max(0, offset - 3))
+        partition.being_cut = True
+        self.directory.truncate(topic, int(number), offset)
+        partition.being_cut = False
+        forget_from(partition, log.log_end_offset)
+        partition.durable_end = min(log.recovery_point, log.log_end_offset)
 
     def _roll(self) -> None:
         self._pick()[1].roll(self.now_ms)
@@ -231,6 +268,13 @@ class Life:
         return directory
 
 
+def forget_from(partition: Partition, offset_end: int) -> None:
+    """The records from there on are gone, and with them what their markers said."""
+    del partition.written[offset_end:]
+    partition.transactional = {at: pid for at, pid in partition.transactional.items() if at < offset_end}
+    partition.aborted = {at: marker for at, marker in partition.aborted.items() if marker < offset_end}
+
+
 def found_in(log: PartitionLog) -> dict[int, Written]:
     """Every record that a reader finds from the log's start on, by offset."""
     found: dict[int, Written] = {}
@@ -248,7 +292,7 @@ def check_partition(partition: Partition, log: PartitionLog, *, killed: bool) ->
     assert partition.durable_end <= end <= len(partition.written), (
         f"{log.name} ends at {end}; durable to {partition.durable_end}, written to {len(partition.written)}"
     )
-    if killed:
+    if killed and not partition.being_cut:
         # The last append may have been under way; everything before it is in the page cache.
         assert end >= len(partition.written) - 4
     assert log.log_start_offset >= partition.log_start, f"{log.name}: deleted records came back"
@@ -260,9 +304,8 @@ def check_partition(partition: Partition, log: PartitionLog, *, killed: bool) ->
     else:
         assert list(found) == list(range(log.log_start_offset, end)), f"{log.name}: records are missing"
     _check_transactions(partition, log, found)
-    del partition.written[end:]
-    partition.transactional = {at: pid for at, pid in partition.transactional.items() if at < end}
-    partition.aborted = {at: marker for at, marker in partition.aborted.items() if marker < end}
+    forget_from(partition, end)
+    partition.being_cut = False
     partition.durable_end = min(partition.durable_end, end)
     partition.log_start = log.log_start_offset
 

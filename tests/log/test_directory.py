@@ -112,6 +112,28 @@ def test_deleted_partition_leaves_nothing_behind() -> None:
     assert contents(directory.create("orders", 0, UUID(int=8), LogSettings(), NOW)) == []
 
 
+def test_partition_made_again_owes_nothing_to_the_one_that_was_deleted() -> None:
+    """A checkpoint that still speaks of the old one would call the new one damaged after a crash."""
+    disk = FakeDisk()
+    directory = open_directory(disk, "/data")
+    append(directory.create("orders", 0, TOPIC_ID, LogSettings(), NOW), b"a", b"b", b"c")
+    directory.logs["orders", 0].sync()
+    directory.write_checkpoints()
+    directory.delete("orders", 0, UUID(int=5))
+    append(directory.create("orders", 0, UUID(int=8), LogSettings(), NOW), b"new")
+    log = reopened(disk.kill()).logs["orders", 0]
+    assert log.corruption is None
+    assert contents(log) == [(0, b"new")]
+
+
+def test_partition_that_is_there_is_not_made_again() -> None:
+    directory = open_directory(FakeDisk(), "/data")
+    append(directory.create("orders", 0, TOPIC_ID, LogSettings(), NOW), b"a")
+    with pytest.raises(ValueError, match="there already"):
+        directory.create("orders", 0, TOPIC_ID, LogSettings(), NOW)
+    assert contents(directory.logs["orders", 0]) == [(0, b"a")]
+
+
 def test_interrupted_deletion_is_finished_at_the_next_open() -> None:
     name = "orders-0." + "0" * 32 + "-delete"
     disk = FakeDisk(

@@ -74,6 +74,8 @@ class LogDirectory:
         self.logs: dict[TopicPartition, PartitionLog] = {}
         self.topic_ids: dict[TopicPartition, UUID] = {}
         self.opening = Opening(clean=False)
+        self._checkpointed: set[TopicPartition] = set()
+        """The partitions that the checkpoints on disk speak of."""
 
     @property
     def is_offline(self) -> bool:
@@ -113,6 +115,7 @@ class LogDirectory:
         points = self._offsets(RECOVERY_POINT_CHECKPOINT)
         starts = self._offsets(LOG_START_OFFSET_CHECKPOINT)
         cleaned = self._offsets(CLEANER_OFFSET_CHECKPOINT)
+        self._checkpointed = {*points, *starts, *cleaned}
         if was_marked:
             # Also when a damaged checkpoint made it worthless: left here, it would vouch for the next crash.
             with self.health.guard(f"opening {self.path}"):
@@ -174,6 +177,11 @@ class LogDirectory:
     ) -> PartitionLog:
         """Make a new partition, durable when this returns."""
         name = partition_directory(topic, partition)
+        if (topic, partition) in self.logs:
+            raise ValueError(f"{name} is there already")
+        if (topic, partition) in self._checkpointed:
+            # Of a partition of that name that was deleted: after a crash it would promise records of the new.
+            self.write_checkpoints()
         path = f"{self.path}/{name}"
         is_new = not self._files.exists(path)
         try:
@@ -252,6 +260,7 @@ class LogDirectory:
             cleaned = {key: log.cleaned_offset for key, log in logs.items() if log.cleaned_offset}
             if cleaned or self._files.exists(f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"):
                 self._write(CLEANER_OFFSET_CHECKPOINT, cleaned)
+        self._checkpointed = set(logs)
 
     def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
         checkpoint.write_offsets(self._files, f"{self.path}/{name}", offsets)
