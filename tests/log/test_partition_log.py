@@ -213,6 +213,19 @@ def test_last_stable_offset_waits_for_the_oldest_open_transaction(log: Partition
     assert log.aborted_transactions(0, 4) == []
 
 
+def test_transaction_is_decided_for_good_only_when_its_marker_is_durable(log: PartitionLog) -> None:
+    append(log, b"t", producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)
+    pending = log.begin_sync()
+    assert pending is not None
+    end_transaction(log, 1, committed=True)
+    pending.run()
+    log.finish_sync(pending)
+    assert (log.recovery_point, log.last_stable_offset) == (1, 2)
+    assert log.durable_stable_offset == 0
+    log.sync()
+    assert log.durable_stable_offset == 2
+
+
 def test_aborted_transactions_are_listed_for_readers_and_survive_restarts(
     directory: LogDirectory, log: PartitionLog
 ) -> None:
