@@ -165,12 +165,14 @@ class PartitionLog:
             raise ValueError(f"leader epoch {leader_epoch} cannot follow {latest.epoch} in {self.name}")
         base_offset = self.log_end_offset
         stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
+        active = self.active
         try:
-            if self.active.should_roll(len(data), timestamp, offset_end - 1, now_ms):
+            if active.should_roll(len(data), timestamp, offset_end - 1, now_ms):
                 self._roll(now_ms)
+                active = self.active
             self.epochs.assign(leader_epoch, base_offset)
             self.epochs.flush()
-            self.active.append(data, stamped)
+            active.append(data, stamped)
         except OSError as error:
             raise self.health.judge(error, f"append to {self.name}") from error
         if self.recovery_point == base_offset:
@@ -180,7 +182,7 @@ class PartitionLog:
             if header.producer_id >= 0:
                 completed = track(self.producers, header, memoryview(data)[at:])
                 if completed is not None and completed.aborted:
-                    self.active.aborted.append(completed.entry)
+                    active.aborted.append(completed.entry)
         return Appended(base_offset, offset_end - 1)
 
     def _stamp(
