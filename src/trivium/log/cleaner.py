@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from trivium.log.files import Files
 from trivium.log.partition_log import PartitionLog
 from trivium.log.replay import read_marker
-from trivium.log.scan import CHUNK_BYTES, Found
+from trivium.log.scan import CHUNK_BYTES, Damage, Found
 from trivium.log.segment import Segment
 from trivium.log.settings import LogSettings
 from trivium.log.swap import complete_swap, remove_stage, rename_stage
@@ -216,13 +216,14 @@ def compact(files: Files, plan: Plan, now_ms: int) -> Compaction:
         last = _last_offsets(plan)
         compaction = Compaction(plan.log, last.offset_end)
         judge = _Judge(plan, last, now_ms)
+        groups = list(_groups(plan, last.offset_end))
         try:
-            for group in _groups(plan, last.offset_end):
+            for group in groups:
                 compaction.groups.append(_GroupWriter(files, plan, group, judge).write(compaction))
-        except Exception:
+        except (OSError, Damage):
             # On a full disk, of all places, nothing half-made may stay.
-            for cleaned in compaction.groups:
-                remove_stage(files, plan.log.directory, cleaned.base_offset, ".cleaned")
+            for group in groups:
+                remove_stage(files, plan.log.directory, group[0].base_offset, ".cleaned")
             raise
     return compaction
 
@@ -265,11 +266,8 @@ class _GroupWriter:
         )
         try:
             self._write_survivors(segment, compaction)
-        except Exception:
+        finally:
             segment.retire()
-            remove_stage(self._files, self._directory, base_offset, ".cleaned")
-            raise
-        segment.retire()
         compaction.bytes_before += sum(old.size_bytes for old in self._group)
         compaction.bytes_after += segment.size_bytes
         return Cleaned(self._group, base_offset)
