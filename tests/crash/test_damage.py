@@ -13,7 +13,7 @@ import pytest
 from tests.log.log_of import NOW, append, open_directory
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, DirectoryRefused, LogError
-from trivium.log.names import CLEAN_SHUTDOWN
+from trivium.log.names import CLEAN_SHUTDOWN, LOG_START_OFFSET_CHECKPOINT
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
 from trivium.log.slice import Slice
@@ -153,13 +153,13 @@ def test_the_whole_directory_is_read_without_complaint() -> None:
 
 
 FILES = sorted(path for path in TREE if not path.endswith(CLEAN_SHUTDOWN))
-LOG_START = "log-start-offset-checkpoint"
+WITNESSED = [path for path in FILES if not path.endswith(LOG_START_OFFSET_CHECKPOINT)]
+"""What the log starts at is said in one place, in text without a checksum: a digit that becomes another, or
+the file gone, cannot be noticed in Kafka's format (docs/guarantees.md, known limits)."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path).removeprefix("/data/"))
+@pytest.mark.parametrize("path", WITNESSED, ids=lambda path: str(path).removeprefix("/data/"))
 def test_flipped_bit_is_found_or_harmless(path: str) -> None:
-    if path.endswith(LOG_START):
-        pytest.skip("a digit of the log start has no second witness in Kafka's format")
     for state, tree in clean_and_unclean():
         for bit in range(0, len(tree[path]) * 8, BIT_STEP):
             disk = FakeDisk(tree)
@@ -174,13 +174,11 @@ def test_cut_file_recovers_or_is_named(path: str) -> None:
             judge(FakeDisk(tree | {path: tree[path][:size]}), f"{state}, {path} cut to {size}")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path).removeprefix("/data/"))
+@pytest.mark.parametrize("path", WITNESSED, ids=lambda path: str(path).removeprefix("/data/"))
 def test_missing_file_recovers_or_is_named(path: str) -> None:
     for state, tree in clean_and_unclean():
-        if not path.endswith(LOG_START):
-            judge(
-                FakeDisk({name: data for name, data in tree.items() if name != path}), f"{state}, {path} gone"
-            )
+        rest = {name: data for name, data in tree.items() if name != path}
+        judge(FakeDisk(rest), f"{state}, {path} gone")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path).removeprefix("/data/"))

@@ -9,6 +9,7 @@ A directory that fails (see ``health``) keeps its partitions in ``logs`` but ser
 
 import os.path
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -100,13 +101,12 @@ class LogDirectory:
         lock = files.lock(f"{path}/{LOCK}")
         if lock is None:
             raise DirectoryRefused(f"{path} is in use by another broker; stop it or choose another directory")
-        try:
+        with ExitStack() as undo:
+            undo.callback(lock.release)
             meta = _identify(files, path, node_id, cluster_id, new_id)
             directory = cls(files, path, meta, lock)
             directory._load(settings_for, now_ms)
-        except BaseException:
-            lock.release()
-            raise
+            undo.pop_all()
         return directory
 
     def _load(self, settings_for: SettingsFor, now_ms: int) -> None:

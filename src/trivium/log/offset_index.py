@@ -44,7 +44,7 @@ class OffsetIndex:
 
     @property
     def file(self) -> EntryFile:
-        """Flushing, releasing, renaming."""
+        """Flushing, releasing, resetting."""
         return self._entries
 
     def __len__(self) -> int:

@@ -6,7 +6,8 @@ Owns the offsets that everybody asks for::
                                               recovery_point <= log_end_offset
 
 ``recovery_point`` is what a sync has made durable. Who may see what (``high_watermark``) and which ack
-waits for which sync are the caller's decisions; here they are numbers that only move forward.
+waits for which sync are the caller's decisions; here they are numbers that move forward, unless the log is
+cut (``truncate``).
 
 Not thread-safe, on purpose: one thread appends and reads. Only ``PendingSync.run`` may run elsewhere.
 The time is an argument. Every touch of the disk goes through ``health``, so that a failed directory
@@ -87,6 +88,8 @@ class PendingSync:
 
 
 class PartitionLog:
+    """Made by ``opening.open_log``, which finds out what the arguments are."""
+
     def __init__(
         self,
         files: Files,

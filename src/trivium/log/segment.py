@@ -22,6 +22,8 @@ from trivium.wire.errors import DecodeError
 
 
 class Segment:
+    """The files of one stretch of offsets, from ``base_offset`` up to ``offset_limit``."""
+
     __slots__ = (
         "_doomed",
         "_file",

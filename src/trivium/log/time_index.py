@@ -47,7 +47,7 @@ class TimeIndex:
 
     @property
     def file(self) -> EntryFile:
-        """Flushing, releasing, renaming."""
+        """Flushing, releasing, resetting."""
         return self._entries
 
     def __len__(self) -> int:

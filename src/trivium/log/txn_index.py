@@ -55,7 +55,7 @@ class TxnIndex:
 
     @property
     def file(self) -> EntryFile:
-        """Flushing, releasing, renaming."""
+        """Flushing, releasing, resetting."""
         return self._entries
 
     def __len__(self) -> int:
