@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 N      ?= 100
 
-.PHONY: help setup demo test check bench crash interop clean
+.PHONY: help setup demo test check bench crash sim interop pipelines clean
 
 help:
 	@echo "make demo          the tour: what Trivium does today, on your machine"
@@ -15,24 +15,27 @@ help:
 	@echo "make setup         only the virtual environment, in $(VENV)"
 	@echo "make bench         the benchmarks, as ratios against the references"
 	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
-	@echo "make interop       against Apache Kafka itself (needs Java and Maven)"
+	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores"
+	@echo "make interop       Kafka's tools and broker, and clients of other languages (Java, Node, Go, kcat, tshark)"
+	@echo "make pipelines     whole pipelines on Spark, also killed in the middle (minutes; needs Java 17)"
 
 setup: $(READY)
 
-$(READY): pyproject.toml setup.py src/trivium/records/kernel.py
+$(READY): pyproject.toml setup.py $(wildcard src/trivium/records/kernel/*.p*)
 	@echo "setting up $(VENV) (once; about a minute)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make demo PYTHON=python3.13"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade pip
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src  # a first start is quick, also where Python may not write bytecode
 	@touch $@
 
 demo: $(READY)
 	@$(BIN)/python demo/tour.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not pipelines"
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -43,13 +46,26 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python bench/messages.py
 	$(BIN)/python bench/records.py
+	$(BIN)/python bench/bridge.py
 	$(BIN)/python bench/log.py
+	$(BIN)/python bench/session.py
+	$(BIN)/python -m bench.broker
+	$(BIN)/python -m bench.iggy
+	$(BIN)/python -m bench.rustlog
+	$(BIN)/python -m bench.spark
 
 crash: $(READY)
 	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2
 
+sim: $(READY)
+	$(BIN)/python -m trivium.testing.world --histories $(N)
+
+pipelines: $(READY)
+	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs
+
 interop: $(READY)
-	$(BIN)/python -m pytest tests/interop -m interop
+	@$(BIN)/python -m tests.interop.prepare
+	$(BIN)/python -m pytest tests/interop -m interop -rs -n 2 --dist loadfile
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/trivium/records/*.so .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist src/*.egg-info src/trivium/records/kernel/*.so .mypy_cache .ruff_cache .pytest_cache

@@ -14,8 +14,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from trivium.records import batch, kernel, load_interpreted_kernel
+from trivium.records import batch, kernel
 from trivium.records.compression import Compression
+from trivium.records.kernel import interpreted
 from trivium.records.record import Record, RowColumns, Section
 
 RECORDS_COUNT = 1_000
@@ -40,7 +41,7 @@ def _kernel_table() -> Table:
     for heading in ("loop", "compiled", "interpreted", "ratio", "level"):
         table.add_column(heading, justify="left" if heading == "loop" else "right")
     fast = _kernel_rates(kernel)
-    slow = _kernel_rates(load_interpreted_kernel("interpreted_kernel"))
+    slow = _kernel_rates(interpreted)
     levels = {"parse, one by one": "8", "build": "8", "to Arrow buffers": "15"}
     for loop, rate in fast.items():
         ratio = rate / slow[loop]

@@ -1,12 +1,16 @@
 """The command as a process: how it is started, and what becomes of its output."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from trivium import __version__
+from trivium.cli.main import main
 
 COMMAND = [sys.executable, "-m", "trivium"]
 
@@ -19,7 +23,41 @@ def test_python_m_trivium_is_the_command() -> None:
 def test_wrong_command_is_a_sentence_and_exit_code_2() -> None:
     done = subprocess.run([*COMMAND, "inspct"], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.endswith("Error: No such command 'inspct'.\n")
+    assert done.stderr.endswith("Error: No such command 'inspct'. Did you mean 'inspect'?\n")
+
+
+def test_command_like_no_other_is_a_sentence_without_a_guess() -> None:
+    done = CliRunner().invoke(main, ["xyzzy"])
+    assert done.exit_code == 2
+    assert done.output.endswith("Error: No such command 'xyzzy'.\n")
+
+
+@pytest.mark.parametrize(
+    "command", [["--help"], ["topic", "--help"], ["consume", "--help"], ["bench", "--help"]]
+)
+def test_help_does_not_wait_for_what_only_work_needs(command: list[str]) -> None:
+    """Help is instant because it imports little; and the first page imports no command at all."""
+    program = (
+        "import sys\n"
+        "from trivium.cli.main import main\n"
+        f"main({command!r}, standalone_mode=False)\n"
+        "print([name for name in sys.modules if name.split('.')[0] == 'rich' or name == 'trivium.client'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    imported = done.stdout.splitlines()[-1]
+    assert imported == ("[]" if command == ["--help"] else "['trivium.client']")
+
+
+def test_every_command_of_the_table_is_there_and_described() -> None:
+    page = CliRunner().invoke(main, ["--help"]).output
+    assert isinstance(main, click.Group)
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert re.search(rf"^  {name} +[A-Z].+\.$", page, re.MULTILINE)
+    assert main.get_command(context, "tables") is None
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

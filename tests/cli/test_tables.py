@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from trivium.cli.tables import open_console, printable, shortened, show_rows
+from trivium.cli.output import printable, shortened
+from trivium.cli.tables import open_console, show_rows, show_table
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,27 @@ def test_table_shows_each_kind_of_value_as_a_person_reads_it() -> None:
     text = shown(Row(1234567, 1_750_000_000_123, True, None, {"a": "1", "b": None}))
     for part in ("1,234,567", "2025-06-15 15:06:40.123", "yes", "null", "a=1", "b=null", "max timestamp"):
         assert part in text
+
+
+@dataclass(frozen=True)
+class Partition:
+    replicas: tuple[int, ...]
+    end: int | None
+
+
+def test_numbers_stand_right_also_where_some_are_not_known() -> None:
+    out = io.StringIO()
+    rows = [Partition((1, 2), None), Partition((3,), 1_234_567)]
+    show_rows(Console(file=out, width=60), "partitions", rows)
+    lines = out.getvalue().splitlines()
+    unknown, known = (next(line for line in lines if word in line) for word in ("null", "1,234,567"))
+    assert "1, 2" in unknown
+    assert len(unknown.rstrip()) == len(known.rstrip())
+
+
+def test_table_without_rows_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table("partitions", [])
+    assert capsys.readouterr().out == ""
 
 
 def test_timestamp_that_is_none_or_beyond_the_calendar_is_shown_nevertheless() -> None:

@@ -1,7 +1,5 @@
 """Topics and partitions, changed record by record as Kafka's controller changes them."""
 
-from dataclasses import replace
-
 import pytest
 
 from trivium.core.metadata_topics import DIRECTORY_UNKNOWN, NO_LEADER, Partition, Topics
@@ -73,23 +71,22 @@ def test_topic_whose_name_or_id_is_taken_is_refused(topics: Topics) -> None:
 
 
 def test_partition_when_it_gets_a_leader_has_a_new_leader_epoch(topics: Topics) -> None:
-    expected = replace(PLACED, leader=2, isr=(2,), leader_epoch=5, partition_epoch=10)
+    expected = PLACED._replace(leader=2, isr=(2,), leader_epoch=5, partition_epoch=10)
     assert changed(topics, leader=2, isr=[2]) == expected
 
 
 def test_partition_when_the_same_leader_is_named_again_has_a_new_leader_epoch(topics: Topics) -> None:
-    assert changed(topics, leader=1) == replace(PLACED, leader_epoch=5, partition_epoch=10)
+    assert changed(topics, leader=1) == PLACED._replace(leader_epoch=5, partition_epoch=10)
 
 
 def test_partition_when_it_loses_its_leader_has_a_new_leader_epoch(topics: Topics) -> None:
-    expected = replace(PLACED, leader=NO_LEADER, isr=(), leader_epoch=5, partition_epoch=10)
+    expected = PLACED._replace(leader=NO_LEADER, isr=(), leader_epoch=5, partition_epoch=10)
     assert changed(topics, leader=NO_LEADER, isr=[]) == expected
 
 
 def test_partition_when_only_its_replicas_change_keeps_its_leader_epoch(topics: Topics) -> None:
     after = changed(topics, replicas=[1, 2], removing_replicas=[3], directories=DIRECTORIES[:2])
-    assert after == replace(
-        PLACED,
+    assert after == PLACED._replace(
         replicas=(1, 2),
         removing_replicas=(3,),
         directories=tuple(DIRECTORIES[:2]),
@@ -125,7 +122,7 @@ def test_partition_with_another_number_of_directories_than_replicas_is_refused(t
 
 def test_eligible_leaders_when_cleared_count_as_a_change_where_there_were_some(topics: Topics) -> None:
     topics.clear_elr(ClearElrRecord(topic_name="t"))
-    expected = replace(PLACED, eligible_leader_replicas=(), partition_epoch=10)
+    expected = PLACED._replace(eligible_leader_replicas=(), partition_epoch=10)
     assert topics.by_name["t"].partitions[0] == expected
     topics.clear_elr(ClearElrRecord(topic_name=""))
     assert topics.by_name["t"].partitions[0] == expected

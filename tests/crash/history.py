@@ -17,7 +17,8 @@ from random import Random
 from uuid import UUID
 
 from tests.log.log_of import NOW, batch
-from trivium.log.cleaner import compact, plan_compaction
+from trivium.log.cleaner import compact
+from trivium.log.compaction_plan import plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.files import Files
 from trivium.log.partition_log import PartitionLog

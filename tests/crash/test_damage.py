@@ -16,6 +16,7 @@ from trivium.log.faults import Corrupt, DirectoryRefused, LogError
 from trivium.log.names import CLEAN_SHUTDOWN, LOG_START_OFFSET_CHECKPOINT
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
+from trivium.log.shortening import truncate
 from trivium.log.slice import Slice
 from trivium.log.txn_index import AbortedTransaction
 from trivium.records.batch import BatchHeader, iter_batches, iter_records
@@ -223,7 +224,7 @@ def test_corrupt_partition_says_where_and_serves_what_lies_before() -> None:
     assert {offset for offset in WHOLE.records if offset < damaged_from} == set(read_all(partition)[0])
     with pytest.raises(Corrupt):
         append(partition, b"no")
-    partition.truncate(damaged_from)
+    truncate(partition, damaged_from)
     assert append(partition, b"yes") == damaged_from
 
 
@@ -244,5 +245,5 @@ def test_damaged_index_of_aborted_transactions_stops_neither_appends_nor_the_sto
             partition.append(bytearray(data), leader_epoch=0, now_ms=NOW)
             assert [txn.producer_id for txn in partition.aborted_transactions(0, 100)][-1] == 9
         elif number == 3:
-            partition.truncate(partition.log_end_offset - 1)
+            truncate(partition, partition.log_end_offset - 1)
         directory.close()

@@ -42,8 +42,7 @@ class Kafka:
         version = re.search(r"<kafka.version>(.+)</kafka.version>", POM.read_text())
         assert version is not None
         jars = ROOT / ".cache" / f"kafka-{version[1]}"
-        if not jars.is_dir():
-            _copy_jars(jars)
+        copy_jars(jars, POM)
         return cls(jars)
 
     def command(self, main: str, *arguments: str, heap: str = "256m") -> list[str]:
@@ -59,13 +58,29 @@ class Kafka:
             *arguments,
         ]
 
-    def run(self, main: str, *arguments: str) -> str:
-        """Run one of Kafka's tools to its end; what it printed."""
-        done = subprocess.run(
-            self.command(main, *arguments), capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
-        )
+    def run(self, main: str, *arguments: str, text: str = "") -> str:
+        """Run one of Kafka's tools to its end, with something to read; what it printed."""
+        done = self._finished(main, arguments, text)
         assert done.returncode == 0, f"{main} failed: {done.stderr}\n{done.stdout[-2000:]}"
         return done.stdout
+
+    def refused(self, main: str, *arguments: str) -> str:
+        """Run a tool that must fail; what it said about it."""
+        done = self._finished(main, arguments, "")
+        assert done.returncode != 0, f"{main} did not fail: {done.stdout[-2000:]}"
+        return done.stdout + done.stderr
+
+    def _finished(
+        self, main: str, arguments: tuple[str, ...], text: str
+    ) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            self.command(main, *arguments),
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=TOOL_SECONDS,
+            check=False,
+        )
 
     def dump(self, *options: str, files: list[Path]) -> str:
         """What Kafka's DumpLogSegments says about these files."""
@@ -92,21 +107,34 @@ class Kafka:
             process.wait(START_SECONDS)
 
 
-def _copy_jars(jars: Path) -> None:
+def copy_jars(jars: Path, pom: Path, *options: str) -> None:
+    """Have Maven copy what a pom names to a directory, unless it is there already."""
+    if jars.is_dir():
+        return
     maven = shutil.which("mvn")
     if maven is None:
-        raise Unavailable("Maven is not installed, and Kafka's jars are not in the cache yet")
+        raise Unavailable(f"Maven is not installed, and {jars.name} is not in the cache yet")
     unfinished = jars.with_name(f"{jars.name}.{os.getpid()}.tmp")
     goal = "dependency:copy-dependencies"
     done = subprocess.run(
-        [maven, "-q", "-B", "-f", POM, goal, "-DincludeScope=runtime", f"-DoutputDirectory={unfinished}"],
+        [
+            maven,
+            "-q",
+            "-B",
+            "-f",
+            pom,
+            *options,
+            goal,
+            "-DincludeScope=runtime",
+            f"-DoutputDirectory={unfinished}",
+        ],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise Unavailable(f"Maven cannot copy Kafka's jars: {done.stdout[:500]}")
+        raise Unavailable(f"Maven cannot copy the jars of {jars.name}: {done.stdout[:500]}")
     unfinished.rename(jars)
 
 
@@ -127,6 +155,9 @@ offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 """
 
@@ -146,8 +177,19 @@ def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]", log: Pat
         if process.poll() is not None:
             break
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
-            metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
-            if all(p.leader >= 0 for t in metadata.topics.values() for p in t.partitions.values()):
+            if _leads_everything(AdminClient({"bootstrap.servers": address})):
                 return
         time.sleep(0.2)
     raise AssertionError(f"Kafka did not start on {address}:\n{log.read_text()[-4000:]}")
+
+
+def _leads_everything(admin: AdminClient) -> bool:
+    """Whether all partitions have a leader and all groups are loaded, which goes on after a port is open.
+
+    A partition without replicas has none to wait for.
+    """
+    topics = admin.list_topics(timeout=10).topics.values()
+    partitions = [partition for topic in topics for partition in topic.partitions.values()]
+    if any(partition.leader < 0 for partition in partitions if partition.replicas):
+        return False
+    return not admin.list_consumer_groups().result(10).errors

@@ -9,7 +9,8 @@ import pytest
 from tests.interop.kafka import Kafka
 from tests.interop.our_logs import HOUR_MS, NOW, SETTINGS, Written, survivors, write
 
-from trivium.log.cleaner import compact, plan_compaction
+from trivium.log.cleaner import compact
+from trivium.log.compaction_plan import plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.files import RealFiles
 from trivium.log.offset_index import OffsetIndex

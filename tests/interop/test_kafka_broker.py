@@ -18,7 +18,8 @@ from tests.interop.kafka import Kafka
 from tests.interop.our_logs import HOUR_MS, NOW, SETTINGS, Written, survivors, write
 
 from trivium.cli.inspect_metadata import load_metadata
-from trivium.log.cleaner import compact, plan_compaction
+from trivium.log.cleaner import compact
+from trivium.log.compaction_plan import plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.files import RealFiles
 from trivium.log.settings import LogSettings

@@ -1,20 +1,22 @@
 """Compaction keeps the last record of every key, and everything that somebody still needs."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.log.log_of import NOW, TOPIC_ID, append, batch, contents, open_directory
-from trivium.log import cleaner
-from trivium.log.cleaner import Compaction, compact, install, plan_compaction
+from trivium.log import survivors
+from trivium.log.cleaner import Compaction, compact, install
+from trivium.log.compaction_plan import plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, DiskFull
 from trivium.log.files import RealFiles
 from trivium.log.overlay import OverlayFiles
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
+from trivium.log.shortening import drop_oldest
+from trivium.log.staged import carry_out
 from trivium.records.batch import iter_records, read_header, seal
 from trivium.records.compression import Compression
 from trivium.records.control import EndTxnMarker, build_end_txn
@@ -41,7 +43,7 @@ def clean(log: PartitionLog, *, dirty_from: int = 0, now_ms: int = NOW) -> Compa
     plan = plan_compaction(log, now_ms)
     assert plan is not None
     compaction = compact(RealFiles(), plan, now_ms)
-    install(RealFiles(), compaction)
+    carry_out(install(RealFiles(), compaction))
     return compaction
 
 
@@ -258,7 +260,7 @@ def test_compaction_in_little_memory_goes_on_in_the_next_pass(
         append(log, (b"k%d" % (number % 40), b"v%d" % number))
     log.roll(NOW)
     expected = {key: value for _, key, value in keyed(log)}
-    monkeypatch.setattr(cleaner, "KEYS_BYTES_MAX", 25 * 125)
+    monkeypatch.setattr(survivors, "KEYS_BYTES_MAX", 25 * 125)
     dirty_from, passes = 0, 0
     while dirty_from < 120:
         dirty_from = clean(log, dirty_from=dirty_from).offset_end
@@ -276,9 +278,9 @@ def test_compaction_gives_way_to_retention(log: PartitionLog) -> None:
     plan = plan_compaction(log, NOW)
     assert plan is not None
     compaction = compact(RealFiles(), plan, NOW)
-    log.drop_oldest(NOW)
+    carry_out(drop_oldest(log, NOW))
     before = contents(log)
-    install(RealFiles(), compaction)
+    carry_out(install(RealFiles(), compaction))
     assert contents(log)[-1] == before[-1]
     assert not list(Path(log.directory).glob("*.cleaned"))
 
@@ -345,7 +347,7 @@ def test_compaction_on_a_full_disk_leaves_nothing_half_made() -> None:
 
 
 def test_damage_found_while_planning_makes_the_log_corrupt() -> None:
-    settings = replace(SETTINGS, min_compaction_lag_ms=1)
+    settings = SETTINGS._replace(min_compaction_lag_ms=1)
     disk = FakeDisk()
     directory = open_directory(disk, "/data", settings)
     log = directory.create("state", 0, TOPIC_ID, settings, NOW)
@@ -362,7 +364,7 @@ def test_damage_found_while_planning_makes_the_log_corrupt() -> None:
 
 
 def test_compaction_that_must_not_be_late_rolls_in_time(log: PartitionLog) -> None:
-    log.configure(replace(SETTINGS, max_compaction_lag_ms=500))
+    log.configure(SETTINGS._replace(max_compaction_lag_ms=500))
     append(log, (b"k", b"v"))
     append(log, (b"k", b"w"), now_ms=NOW + 501)
     assert len(log.segments) == 2

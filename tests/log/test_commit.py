@@ -1,13 +1,21 @@
 """Group commit: many appends, one sync, then all their acks."""
 
+import errno
+import threading
+import time
+from collections.abc import Callable
 from random import Random
 from uuid import UUID
 
+import pytest
+
 from tests.log.log_of import NOW, append, open_directory
 from trivium.log.directory import LogDirectory
-from trivium.log.faults import LogError
+from trivium.log.faults import DirectoryOffline, LogError
 from trivium.log.settings import LogSettings
-from trivium.testing.disk import FakeDisk
+from trivium.log.shortening import drop_oldest, truncate
+from trivium.log.staged import carry_out
+from trivium.testing.disk import FakeDisk, FakeFile
 
 
 def opened(disk: FakeDisk, partitions: int = 1) -> LogDirectory:
@@ -84,11 +92,12 @@ def test_segment_that_is_dropped_during_a_sync_stays_open_for_it() -> None:
     directory.commit.wait_for(log, lambda _fault: None)
     round_ = directory.commit.begin()
     assert round_ is not None
-    log.drop_oldest(NOW)
+    carry_out(drop_oldest(log, NOW))
     error = round_.run()
     directory.commit.finish(round_, error)
     assert error is None
-    assert not [path for path in disk.tree() if "/00000000000000000000." in path], "its files came back"
+    left = [path for path in disk.tree() if "/00000000000000000000." in path]
+    assert all(path.endswith(".deleted") for path in left), "its files came back"
     assert log.recovery_point == log.log_end_offset
 
 
@@ -136,9 +145,69 @@ def test_sync_of_records_that_were_cut_says_nothing_of_those_that_followed() -> 
     pending = log.begin_sync()
     assert pending is not None
     pending.run()
-    log.truncate(1)
+    truncate(log, 1)
     append(log, b"another")
     log.finish_sync(pending)
     assert log.recovery_point == 1
     log.sync()
     assert log.recovery_point == 2
+
+
+@pytest.mark.parametrize("later", ["sync", "write_checkpoints", "truncate", "close"])
+def test_sync_that_failed_in_a_round_fails_every_later_one_before_it_is_reported(later: str) -> None:
+    """R4: the system tells one caller of lost pages. Whoever syncs next would hear that all is well."""
+    disk = FakeDisk()
+    directory = opened(disk)
+    log = directory.logs["orders", 0]
+    append(log, b"lost")
+    acks: list[LogError | None] = []
+    directory.commit.wait_for(log, acks.append)
+    round_ = directory.commit.begin()
+    assert round_ is not None
+    disk.fail("sync")
+    error = round_.run()
+    assert error is not None
+    assert error.errno == errno.EIO
+    log.advance_log_start(2)  # What makes a checkpoint sync.
+    calls: dict[str, Callable[[], None]] = {
+        "sync": log.sync,
+        "write_checkpoints": directory.write_checkpoints,
+        "truncate": lambda: directory.truncate("orders", 0, 1),
+        "close": log.close,
+    }
+    with pytest.raises(DirectoryOffline):
+        calls[later]()
+    assert log.recovery_point == 1
+    assert directory.is_offline
+    directory.commit.finish(round_, error)
+    assert [type(ack) for ack in acks] == [DirectoryOffline]
+
+
+def test_syncs_of_one_log_in_two_threads_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R4: of two that overlap, only one would be told of a failure."""
+    log = opened(FakeDisk()).logs["orders", 0]
+    syncing = threading.Lock()
+    overlaps = 0
+    plain_sync = FakeFile.sync
+
+    def watched_sync(file: FakeFile) -> None:
+        nonlocal overlaps
+        if not syncing.acquire(blocking=False):
+            overlaps += 1
+            return
+        time.sleep(0.001)  # Room for another one to come in between.
+        plain_sync(file)
+        syncing.release()
+
+    monkeypatch.setattr(FakeFile, "sync", watched_sync)
+    for number in range(20):
+        append(log, b"%d" % number)
+        pending = log.begin_sync()
+        assert pending is not None
+        thread = threading.Thread(target=pending.run)
+        thread.start()
+        log.sync()
+        thread.join()
+        log.finish_sync(pending)
+    assert overlaps == 0
+    assert log.recovery_point == log.log_end_offset

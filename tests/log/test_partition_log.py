@@ -10,6 +10,7 @@ from trivium.log.faults import OffsetOutOfRange
 from trivium.log.files import RealFiles
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
+from trivium.log.shortening import truncate
 from trivium.records.batch import iter_batches
 from trivium.records.control import EndTxnMarker, build_end_txn
 from trivium.wire.errors import DecodeError
@@ -147,7 +148,7 @@ def test_clean_restart_reads_no_segment_but_the_last(directory: LogDirectory, lo
 def test_truncate_forgets_records_and_their_producers(directory: LogDirectory, log: PartitionLog) -> None:
     for number in range(30):
         append(log, b"x" * 50, producer_id=5, producer_epoch=0, base_sequence=number)
-    log.truncate(11)
+    truncate(log, 11)
     assert log.log_end_offset == 11
     assert [offset for offset, _ in contents(log)] == list(range(11))
     state = log.producers.get(5)
@@ -160,7 +161,7 @@ def test_truncate_forgets_records_and_their_producers(directory: LogDirectory, l
 def test_truncate_inside_a_batch_drops_the_batch(log: PartitionLog) -> None:
     append(log, b"a", b"b")
     append(log, b"c", b"d", b"e")
-    log.truncate(4)
+    truncate(log, 4)
     assert log.log_end_offset == 2
 
 

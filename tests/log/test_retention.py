@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.log.log_of import NOW, TOPIC_ID, append, contents, open_directory
-from trivium.log.cleaner import compact, plan_compaction
+from trivium.log.cleaner import compact
+from trivium.log.compaction_plan import plan_compaction
 from trivium.log.directory import LogDirectory
 from trivium.log.files import RealFiles
 from trivium.log.partition_log import PartitionLog

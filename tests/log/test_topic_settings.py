@@ -26,6 +26,9 @@ def test_every_topic_setting_is_taken_over() -> None:
         "delete.retention.ms": "8",
         "flush.messages": "9",
         "flush.ms": "10",
+        "segment.jitter.ms": "12",
+        "preallocate": "true",
+        "file.delete.delay.ms": "13",
     }
     assert topic_settings(topic, {}) == LogSettings(
         segment_bytes=1048576,
@@ -42,6 +45,9 @@ def test_every_topic_setting_is_taken_over() -> None:
         delete_retention_ms=8,
         flush_messages=9,
         flush_ms=10,
+        segment_jitter_ms=12,
+        preallocate=True,
+        file_delete_delay_ms=13,
     )
 
 
@@ -61,6 +67,9 @@ def test_every_broker_setting_counts_where_the_topic_has_none() -> None:
         "log.flush.interval.messages": "9",
         "log.flush.interval.ms": "10",
         "producer.id.expiration.ms": "11",
+        "log.roll.jitter.ms": "12",
+        "log.preallocate": "true",
+        "log.segment.delete.delay.ms": "13",
     }
     assert topic_settings({}, broker) == LogSettings(
         segment_bytes=1048576,
@@ -78,6 +87,9 @@ def test_every_broker_setting_counts_where_the_topic_has_none() -> None:
         flush_messages=9,
         flush_ms=10,
         producer_id_expiration_ms=11,
+        segment_jitter_ms=12,
+        preallocate=True,
+        file_delete_delay_ms=13,
     )
 
 
@@ -116,7 +128,13 @@ def test_cleanup_policy_is_any_set_of_two_words(policy: str, compact: bool, dele
 
 
 @pytest.mark.parametrize(
-    "topic", [{"segment.bytes": "1 MB"}, {"retention.ms": ""}, {"cleanup.policy": "compress"}]
+    "topic",
+    [
+        {"segment.bytes": "1 MB"},
+        {"retention.ms": ""},
+        {"cleanup.policy": "compress"},
+        {"preallocate": "maybe"},
+    ],
 )
 def test_value_that_is_not_what_its_name_asks_for_is_refused_by_name(topic: dict[str, str]) -> None:
     with pytest.raises(DecodeError, match=next(iter(topic))):

@@ -28,6 +28,8 @@ from trivium.wire.limits import MESSAGE_ELEMENTS_MAX, TAGGED_FIELDS_MAX
 REFUSAL_BYTES = 4_096
 """What an exception and the objects around a lie may take, beside what the honest message takes."""
 
+REPETITIONS = 3
+
 PARTS = 4
 """The work on all messages is cut into so many tests, for as many processes as there are."""
 
@@ -111,6 +113,13 @@ def _peak_bytes(action: Callable[[], None]) -> int:
     return tracemalloc.get_traced_memory()[1] - before
 
 
+def _exceeds(action: Callable[[], None], allowed_bytes: int) -> bool:
+    """Whether it takes more every time: the count is of the whole process, and a thread that another test
+    has left behind (a client's, a broker's) may allocate in between.
+    """
+    return all(_peak_bytes(action) > allowed_bytes for _ in range(REPETITIONS))
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_length_planted_in_every_place_is_never_an_allocation(part: int) -> None:
     """S2: INT_MAX, INT_MIN, -1 and endless varints in every length of every message and version."""
@@ -124,9 +133,9 @@ def test_length_planted_in_every_place_is_never_an_allocation(part: int) -> None
             honest = _peak_bytes(partial(read, plain.data))
             for length in plain.lengths:
                 for lie in _lies(plain.data, length):
-                    peak = _peak_bytes(partial(read, lie))
+                    allowed_bytes = honest + 2 * len(lie) + REFUSAL_BYTES
                     name = f"{type(message).__name__} version {version}, {length}"
-                    assert peak <= honest + 2 * len(lie) + REFUSAL_BYTES, name
+                    assert not _exceeds(partial(read, lie), allowed_bytes), name
                     planted += 1
         finally:
             tracemalloc.stop()

@@ -36,7 +36,7 @@ def as_records(rows: pa.RecordBatch) -> list[Record]:
             time // 1000,
             row["key"],
             row["value"],
-            tuple((header["key"], header["value"]) for header in row["headers"]),
+            tuple((header["key"], header["value"]) for header in row["headers"] or ()),
         )
         for row, time in zip(rows.drop_columns("timestamp").to_pylist(), times, strict=True)
     ]
@@ -126,6 +126,30 @@ def test_rows_are_cut_to_the_range_of_offsets() -> None:
     assert rows.column("offset").to_pylist() == [12, 13, 14, 15, 16]
     assert to_arrow(sections, topic="t", partition=0, offset_start=22).num_rows == 0
     assert to_arrow([], topic="t", partition=0).num_rows == 0
+
+
+def test_rows_of_some_columns_have_those_and_the_others_are_not_copied() -> None:
+    batch = build_batch([Record(0, NOW, b"k", b"v", (("h", b"1"),)), Record(1, NOW, None, b"w")])
+    whole = to_arrow([read_section(batch)], topic="t", partition=0)
+    for names in (
+        ["value", "offset"],
+        ["headers"],
+        ["topic", "key"],
+        ["timestamp"],
+        ["partition", "timestampType"],
+    ):
+        wanted = pa.schema([SCHEMA.field(name) for name in names])
+        rows = to_arrow([read_section(batch)], topic="t", partition=0, offset_start=1, schema=wanted)
+        rows.validate(full=True)
+        assert rows.schema == wanted
+        assert rows.to_pylist() == whole.slice(1).select(names).to_pylist()
+
+
+def test_row_of_a_record_without_headers_has_none() -> None:
+    """As Spark's Kafka source has it, so that a query means the same with either."""
+    batch = build_batch([Record(0, NOW, None, b"v"), Record(1, NOW, None, b"w", (("h", None),))])
+    rows = to_arrow([read_section(batch)], topic="t", partition=0)
+    assert rows.column("headers").to_pylist() == [None, [{"key": "h", "value": None}]]
 
 
 def test_header_name_that_is_not_utf8_is_shown_with_a_replacement() -> None:

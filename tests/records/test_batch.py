@@ -14,6 +14,7 @@ from trivium.records.batch import (
     TimestampType,
     build_batch,
     check_batch,
+    check_batches,
     find_latest,
     find_timestamp,
     iter_batches,
@@ -22,6 +23,7 @@ from trivium.records.batch import (
     scan_keys,
     seal,
     stamp,
+    stamp_all,
     stamp_append_time,
     validate_records,
 )
@@ -122,6 +124,12 @@ def test_records_with_a_delete_horizon_keep_their_times() -> None:
     assert list(iter_records(batch)) == RECORDS
 
 
+def test_header_name_that_no_bytes_can_stand_for_is_refused() -> None:
+    """Half of a surrogate pair is neither text nor an escaped byte."""
+    with pytest.raises(EncodeError, match="header name"):
+        build_batch([Record(0, 0, None, None, (("\ud800", b""),))])
+
+
 def test_stamp_changes_offset_and_epoch_and_nothing_else() -> None:
     batch = build_batch(RECORDS)
     stamped = bytearray(b"?" + batch)
@@ -131,6 +139,24 @@ def test_stamp_changes_offset_and_epoch_and_nothing_else() -> None:
     assert stamped[:1] == b"?"
     assert stamped[1 + 8 : 1 + 12] == batch[8:12]
     assert stamped[1 + 16 :] == batch[16:]
+
+
+def test_stamp_all_numbers_the_batches_from_the_offset_on() -> None:
+    three = build_batch(RECORDS)
+    data = bytearray(three + build_batch(RECORDS[:1]) + three)
+    stamped, offset_end, latest = stamp_all(data, check_batches(data), 1 << 40, 9)
+    assert stamped == check_batches(data)
+    assert [header.base_offset for _, header in stamped] == [1 << 40, (1 << 40) + 3, (1 << 40) + 4]
+    assert {header.leader_epoch for _, header in stamped} == {9}
+    assert offset_end == (1 << 40) + 7
+    assert latest == NOW + 5
+
+
+def test_stamp_all_past_the_last_offset_is_refused() -> None:
+    data = bytearray(build_batch(RECORDS))
+    with pytest.raises(EncodeError, match="cannot begin at offset"):
+        stamp_all(data, check_batches(data), 2**63 - 3, 0)
+    assert data == build_batch(RECORDS)
 
 
 def test_iter_batches_over_three_gives_each_with_its_position() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.records.arbitrary import RECORD_LISTS
+from trivium.records.batch import build_batch
 from trivium.records.record import Blobs, Record, RowColumns, Section
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.limits import RECORD_HEADERS_MAX
@@ -100,8 +101,11 @@ def agree_on(compiled: Any, interpreted: Any, section: Section, keep: bytes, tim
     ]:
         expected = outcome(getattr(interpreted, name), section, *arguments)
         assert outcome(getattr(compiled, name), section, *arguments) == expected, name
-    columns = [outcome(kernel.to_columns, [section, section]) for kernel in (compiled, interpreted)]
-    assert columns[0] == columns[1]
+    for wanted in ((), (True, False, False), (False, True, False), (False, False, True)):
+        columns = [
+            outcome(kernel.to_columns, [section, section], *wanted) for kernel in (compiled, interpreted)
+        ]
+        assert columns[0] == columns[1]
 
 
 @given(
@@ -113,6 +117,43 @@ def test_kernels_build_the_same_bytes(
     records = [Record(0, timestamp, blob, blob, (("n" * 70, blob),)) for timestamp, blob in pairs]
     compiled, interpreted = both_kernels
     assert outcome(compiled.build, records, base) == outcome(interpreted.build, records, base)
+
+
+@settings(max_examples=400)
+@given(RECORD_LISTS, HITS, st.integers(-70, 400), st.sampled_from([bytes, bytearray, memoryview]))
+def test_kernels_on_damaged_batches_agree(
+    both_kernels: tuple[Any, Any],
+    records: list[Record],
+    hits: list[tuple[int, int]],
+    position: int,
+    kind: Callable[[bytes], Any],
+) -> None:
+    buffer = kind(damaged(build_batch(records) + build_batch(records), hits))
+    compiled, interpreted = both_kernels
+    for name, arguments in [
+        ("read_header", (position,)),
+        ("check_batch", (position,)),
+        ("check_batches", ()),
+    ]:
+        expected = outcome(getattr(interpreted, name), buffer, *arguments)
+        assert outcome(getattr(compiled, name), buffer, *arguments) == expected, name
+
+
+@given(RECORD_LISTS, NUMBERS, NUMBERS, st.integers(-2, 200))
+def test_kernels_stamp_the_same_bytes(
+    both_kernels: tuple[Any, Any], records: list[Record], offset: int, epoch: int, at: int
+) -> None:
+    compiled, interpreted = both_kernels
+    data = build_batch(records)
+    pieces = memoryview(bytearray(data)), memoryview(bytearray(data))
+    batches = [*interpreted.check_batches(data), (at, interpreted.read_header(data, 0))]
+    for given_batches in (batches[:1], batches):
+        results = [
+            outcome(kernel.stamp_all, piece, given_batches, offset, epoch)
+            for kernel, piece in zip((compiled, interpreted), pieces, strict=True)
+        ]
+        assert results[0] == results[1]
+        assert pieces[0] == pieces[1]
 
 
 BLOBS = st.builds(
@@ -357,6 +398,19 @@ def test_parse_makes_records_one_at_a_time(kernel: Any) -> None:
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (count, peak_bytes < 10_000) == (4_996, True)
+
+
+def test_parsed_records_that_are_kept_stay_as_they_were(kernel: Any) -> None:
+    """The compiled kernel fills a record anew once nobody has it any more, and not before."""
+    records = [Record(n, n, b"k%d" % n, b"v%d" % n, (("h", b"%d" % n),)) for n in range(40)]
+    section = section_of(bytes(kernel.build(records, 0).data), len(records))
+    kept = [record for record in kernel.parse(section) if record.offset % 3 == 0]
+    assert kept == records[::3]
+    assert list(kernel.parse(section)) == records
+    cursor = kernel.parse(section)
+    assert [next(cursor), next(cursor), next(cursor)] == records[:3]
+    values = [record.value for record in kernel.parse(section)]
+    assert values == [record.value for record in records]
 
 
 def test_parsed_record_is_a_record_in_every_way(kernel: Any) -> None:

@@ -6,9 +6,9 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka.record import MemoryRecords  # type: ignore[import-untyped]
-from kafka.record.default_records import DefaultRecordBatchBuilder  # type: ignore[import-untyped]
-from kafka.record.legacy_records import LegacyRecordBatchBuilder  # type: ignore[import-untyped]
+from kafka.record import MemoryRecords
+from kafka.record.default_records import DefaultRecordBatchBuilder
+from kafka.record.legacy_records import LegacyRecordBatchBuilder
 
 from tests.records.arbitrary import RECORD_LISTS
 from trivium.records.batch import (

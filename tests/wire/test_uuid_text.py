@@ -19,6 +19,11 @@ def test_uuid_text_round_trip_keeps_bytes(uuid: bytes) -> None:
     assert uuid_from_text(uuid_to_text(uuid)) == uuid
 
 
+def test_uuid_text_with_padding_is_taken() -> None:
+    """Directories that other tools have made, and that Kafka opens, pad the text (mission 001.53)."""
+    assert uuid_from_text("00wy_i1lQTCTqTcxvi-paw==") == uuid_from_text("00wy_i1lQTCTqTcxvi-paw")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from trivium.cli.inspect_metadata import load_metadata, settings_from, show_metadata, survey_metadata
-from trivium.cli.tables import open_console, printable, shortened, show_rows, writing
+from trivium.cli.output import printable, shortened, writing
+from trivium.cli.tables import open_console, show_rows
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import Corrupt, LogError
 from trivium.log.files import RealFiles

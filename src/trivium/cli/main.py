@@ -5,35 +5,39 @@ and an exit code: 2 for a command that cannot be understood, 1 for one that cann
 are imported when they are called: ``--help`` is instant.
 """
 
-import importlib
-
 import click
 
 from trivium import __version__
+from trivium.cli.lazy_group import LazyGroup
 
-_COMMANDS = {"inspect": "Look into a log directory, ours or Kafka's, without changing it."}
-
-
-class _Lazy(click.Group):
-    """Subcommands by name of their module."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"trivium.cli.{cmd_name}").command
-        return command
+_COMMANDS = {
+    "bench": "Measure how fast a broker takes and gives records.",
+    "config": "Show a node's settings, and where each comes from.",
+    "consume": "Print the records of a topic.",
+    "group": "List, describe, reset and delete consumer groups.",
+    "inspect": "Look into a log directory, ours or Kafka's, without changing it.",
+    "pipeline": "Write, check, run and watch data pipelines.",
+    "produce": "Send lines of text as records.",
+    "serve": "Run a broker for clients of Kafka, Iggy and RustLog.",
+    "topic": "List, create, describe, change and delete topics.",
+}
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    sentences=_COMMANDS,
+    modules="trivium.cli.{}",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="trivium")
 def main() -> None:
     """Trivium: one streaming log that Kafka, Iggy and RustLog clients share.
 
     \b
     Examples:
-      trivium inspect /var/lib/kafka/data
+      trivium serve --data data
+      trivium topic create orders --partitions 3
+      echo 'hello' | trivium produce orders
+      trivium consume orders --follow
       trivium inspect data --partition orders-0 --records 20
     """

@@ -1,25 +1,23 @@
 """Rows of facts as tables on a terminal, or as paragraphs on one that is too narrow for the table.
 
-Whatever is shown may come from a stranger: nothing in it is taken for markup, and nothing that is not
-printable reaches the terminal as it is (S14).
+Whatever is shown may come from a stranger: nothing in it is taken for markup, and everything goes through
+``printable`` (S14).
 """
 
-import errno
 import io
-import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import click
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
+
+from trivium.cli.output import printable, writing
 
 _PIPED_COLUMNS: Final = 160
 """How wide tables are where no terminal says how wide it is: enough that nothing needs to be folded."""
@@ -39,36 +37,10 @@ def open_console() -> Console:
     return console if console.is_terminal else Console(width=_PIPED_COLUMNS)
 
 
-@contextmanager
-def writing() -> Iterator[None]:
-    """Around everything that writes to standard output: a full disk behind it is one sentence, too."""
-    try:
-        yield
-        sys.stdout.flush()
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            raise  # The reader has seen enough, as ``head`` does: click ends in silence.
-        # Python would try to write the rest once more at its end, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        raise click.ClickException(f"The output could not be written: {error.strerror}.") from error
-
-
-def printable(text: str) -> str:
-    """Text as a person can read it: what a terminal would act on, or not show, is spelled out."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode()
-        for letter in text
-    )
-
-
-def shortened(name: str, width: int = 40) -> str:
-    return name if len(name) <= width else f"{name[: width // 2]}…{name[-width // 2 + 1 :]}"
-
-
 def show_rows(console: Console, title: str, rows: Sequence[Any]) -> None:
     """Dataclass instances of one class: a column for each field, or a paragraph for each row."""
     names = [field.name for field in fields(rows[0])]
-    numeric = [type(getattr(rows[0], name)) is int for name in names]
+    numeric = [_is_numeric([getattr(row, name) for row in rows]) for name in names]
     lines = [[_cell(name, getattr(row, name)) for name in names] for row in rows]
     headings = [_heading(name) for name in names]
     widths = _widths([headings, *lines], numeric, console.width)
@@ -85,6 +57,19 @@ def show_rows(console: Console, title: str, rows: Sequence[Any]) -> None:
     for line in lines:
         table.add_row(*map(Text, line))
     console.print(table)
+
+
+def show_table(title: str, rows: Sequence[Any]) -> None:
+    """The rows on standard output; nothing where there are none."""
+    if rows:
+        with writing():
+            show_rows(open_console(), title, rows)
+
+
+def _is_numeric(values: Sequence[object]) -> bool:
+    """Whether a column holds numbers, some perhaps not known."""
+    kinds = {type(value) for value in values}
+    return int in kinds and kinds <= {int, type(None)}
 
 
 def _widths(lines: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[int] | None:
@@ -132,6 +117,8 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, Mapping):
         parts = (f"{key}={'null' if part is None else part}" for key, part in value.items())
         return "\n".join(map(printable, parts))
+    if isinstance(value, tuple):
+        return ", ".join(_cell("", part) for part in value)
     return "null" if value is None else printable(str(value))
 
 

@@ -50,6 +50,11 @@ class MetadataImage:
     _transaction: list[Message] | None = field(default=None, repr=False, compare=False)
     """The records of a transaction that has begun and not ended."""
 
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether records are being held back for the end of a transaction."""
+        return self._transaction is not None
+
     def replay(self, record: Message) -> None:
         """Let one record of the metadata log change the image."""
         kind = type(record)

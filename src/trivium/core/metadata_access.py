@@ -132,8 +132,7 @@ class ScramCredentials:
             del self.by_user[record.name]
 
 
-@dataclass(frozen=True, slots=True)
-class DelegationToken:
+class DelegationToken(NamedTuple):
     """A token that ``owner`` may log in with. Its secret is no part of the log."""
 
     token_id: str

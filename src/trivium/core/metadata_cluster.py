@@ -1,8 +1,8 @@
 """The cluster as the metadata log tells it: brokers, feature levels, producer ids given out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from trivium.messages.stored.metadata_brokers import (
     BrokerRegistrationChangeRecord,
@@ -15,27 +15,27 @@ from trivium.messages.stored.metadata_brokers import (
 )
 from trivium.wire.errors import DecodeError
 
+METADATA_VERSION: Final = "metadata.version"
+"""The feature whose level says which records a metadata log may hold."""
+
 _CHANGES: Final[dict[int, bool | None]] = {-1: False, 0: None, 1: True}
 """How a registration change says what becomes of a flag: cleared, left as it is, set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(NamedTuple):
     host: str
     port: int
     security_protocol: int
 
 
-@dataclass(frozen=True, slots=True)
-class SupportedLevels:
+class SupportedLevels(NamedTuple):
     """What a broker can do of a feature, both ends included."""
 
     level_min: int
     level_last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(NamedTuple):
     """A broker as it registered. A fenced one holds replicas and leads nothing."""
 
     broker_id: int
@@ -82,16 +82,15 @@ class Brokers:
         del self.by_id[self._registered(record.broker_id, record.broker_epoch).broker_id]
 
     def fence(self, record: FenceBrokerRecord) -> None:
-        self.by_id[record.id] = replace(self._registered(record.id, record.epoch), is_fenced=True)
+        self.by_id[record.id] = self._registered(record.id, record.epoch)._replace(is_fenced=True)
 
     def unfence(self, record: UnfenceBrokerRecord) -> None:
-        self.by_id[record.id] = replace(self._registered(record.id, record.epoch), is_fenced=False)
+        self.by_id[record.id] = self._registered(record.id, record.epoch)._replace(is_fenced=False)
 
     def change(self, record: BrokerRegistrationChangeRecord) -> None:
         broker = self._registered(record.broker_id, record.broker_epoch)
         cordoned = record.cordoned_log_dirs
-        self.by_id[record.broker_id] = replace(
-            broker,
+        self.by_id[record.broker_id] = broker._replace(
             is_fenced=_changed(broker, broker.is_fenced, record.fenced),
             in_controlled_shutdown=_changed(
                 broker, broker.in_controlled_shutdown, record.in_controlled_shutdown

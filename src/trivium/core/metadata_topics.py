@@ -6,8 +6,8 @@ change. No record carries either once the partition exists; both follow from the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from trivium.messages.stored.metadata_topics import (
     ClearElrRecord,
@@ -27,8 +27,7 @@ DIRECTORY_UNKNOWN: Final = ZERO_UUID
 """The directory of a replica that was placed before brokers told where (KIP-858)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(NamedTuple):
     """Who holds a partition and who leads it. ``directories`` go with ``replicas``, one each."""
 
     replicas: tuple[int, ...]
@@ -65,6 +64,10 @@ class Topics:
     def __len__(self) -> int:
         return len(self.by_name)
 
+    def id_of(self, name: str) -> bytes | None:
+        topic = self.by_name.get(name)
+        return None if topic is None else topic.topic_id
+
     def create(self, record: TopicRecord) -> None:
         if record.name in self.by_name or record.topic_id in self.by_id:
             raise DecodeError(f"topic {record.name} is created twice")
@@ -97,6 +100,10 @@ class Topics:
         before = topic.partitions.get(record.partition_id)
         if before is None:
             raise DecodeError(f"{topic.name}-{record.partition_id} is changed and does not exist")
+        if record.replicas == []:
+            # Kafka has no record for a partition that goes: one without replicas is nowhere.
+            del topic.partitions[record.partition_id]
+            return
         topic.partitions[record.partition_id] = _changed(topic, before, record)
 
     def clear_elr(self, record: ClearElrRecord) -> None:
@@ -108,8 +115,7 @@ class Topics:
         for topic in [self.by_name[record.topic_name]] if record.topic_name else self:
             for number, partition in topic.partitions.items():
                 if partition.eligible_leader_replicas or partition.last_known_elr:
-                    topic.partitions[number] = replace(
-                        partition,
+                    topic.partitions[number] = partition._replace(
                         eligible_leader_replicas=(),
                         last_known_elr=(),
                         partition_epoch=partition.partition_epoch + 1,

@@ -13,7 +13,8 @@ One ``GroupCommit`` serves one log directory, because a failed sync is final for
 from collections.abc import Callable
 
 from trivium.log.faults import LogError
-from trivium.log.partition_log import PartitionLog, PendingSync
+from trivium.log.partition_log import PartitionLog
+from trivium.log.sync import PendingSync
 
 Waiter = Callable[[LogError | None], None]
 """Told once: None when the records are durable, else why they never will be."""

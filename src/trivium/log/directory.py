@@ -7,14 +7,13 @@ process dies in between there is no mark, and the next open recovers.
 A directory that fails (see ``health``) keeps its partitions in ``logs`` but serves none of them.
 """
 
-import os.path
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from uuid import UUID
 
-from trivium.log import checkpoint, whole_file
+from trivium.log import claim, whole_file
 from trivium.log.checkpoint import TopicPartition
+from trivium.log.checkpoints import Checkpoints, PendingCheckpoints, Summary
 from trivium.log.cleaner import Compaction, install
 from trivium.log.commit import GroupCommit
 from trivium.log.faults import DirectoryRefused, DiskFull, LogError
@@ -22,46 +21,29 @@ from trivium.log.files import Files, Lock
 from trivium.log.health import Health
 from trivium.log.names import (
     CLEAN_SHUTDOWN,
-    CLEANER_OFFSET_CHECKPOINT,
     LOCK,
-    LOG_START_OFFSET_CHECKPOINT,
-    META_PROPERTIES,
     METADATA_TOPIC,
     PARTITION_METADATA,
-    RECOVERY_POINT_CHECKPOINT,
-    REPLICATION_OFFSET_CHECKPOINT,
-    TEMPORARY,
     doomed_directory,
-    newest_metadata_snapshot,
     parse_partition_directory,
     partition_directory,
 )
-from trivium.log.opening import Known, Recovery, open_log
+from trivium.log.opening import Known, open_log
 from trivium.log.partition_log import PartitionLog
 from trivium.log.properties import (
     MetaProperties,
     PartitionMetadata,
-    read_meta,
-    read_partition_metadata,
-    write_meta,
-    write_partition_metadata,
+    encode_partition_metadata,
 )
 from trivium.log.settings import LogSettings
-from trivium.wire.errors import DecodeError
+from trivium.log.shortening import truncate
+from trivium.log.staged import carry_out
+from trivium.log.survey import Opening, Survey, TopicIdOf, remove_tree
 
 SettingsFor = Callable[[str], LogSettings]
 """The settings of a topic by its name."""
 
 _CLEAN_MARK = b'{"version":0,"brokerEpoch":-1}'
-
-
-@dataclass(slots=True)
-class Opening:
-    """What opening a directory found, partition by partition; for people and for logs."""
-
-    clean: bool
-    recoveries: list[Recovery] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 class LogDirectory:
@@ -75,8 +57,11 @@ class LogDirectory:
         self.logs: dict[TopicPartition, PartitionLog] = {}
         self.topic_ids: dict[TopicPartition, UUID] = {}
         self.opening = Opening(clean=False)
+        self._checkpoints = Checkpoints(files, path)
         self._checkpointed: set[TopicPartition] = set()
         """The partitions that the checkpoints on disk speak of."""
+        self._of_strays = Summary()
+        """What the checkpoints say of strays, which is kept: somebody may come back for them."""
 
     @property
     def is_offline(self) -> bool:
@@ -95,74 +80,38 @@ class LogDirectory:
         new_id: Callable[[], UUID],
         settings_for: SettingsFor,
         now_ms: int,
+        topic_id_of: TopicIdOf | None = None,
     ) -> "LogDirectory":
-        """Open the directory, or make it. ``cluster_id`` None accepts whatever the directory says."""
-        _make(files, path)
+        """Open the directory, or make it. ``cluster_id`` None accepts whatever the directory says.
+
+        ``topic_id_of`` tells which partitions belong here; without it, all that are found.
+        """
+        claim.make(files, path)
         lock = files.lock(f"{path}/{LOCK}")
         if lock is None:
             raise DirectoryRefused(f"{path} is in use by another broker; stop it or choose another directory")
         with ExitStack() as undo:
             undo.callback(lock.release)
-            meta = _identify(files, path, node_id, cluster_id, new_id)
+            meta = claim.identify(files, path, node_id, cluster_id, new_id)
             directory = cls(files, path, meta, lock)
-            directory._load(settings_for, now_ms)
+            directory._load(settings_for, now_ms, topic_id_of)
             undo.pop_all()
         return directory
 
-    def _load(self, settings_for: SettingsFor, now_ms: int) -> None:
-        mark = f"{self.path}/{CLEAN_SHUTDOWN}"
-        self.opening.clean = was_marked = self._files.exists(mark)
-        points = self._offsets(RECOVERY_POINT_CHECKPOINT)
-        starts = self._offsets(LOG_START_OFFSET_CHECKPOINT)
-        cleaned = self._offsets(CLEANER_OFFSET_CHECKPOINT)
-        self._checkpointed = {*points, *starts, *cleaned}
-        if was_marked:
-            # Also when a damaged checkpoint made it worthless: left here, it would vouch for the next crash.
-            with self.health.guard(f"opening {self.path}"):
-                self._files.remove(mark)
-                self._files.sync_directory(self.path)
-        for name in self._files.list(self.path):
-            parsed = parse_partition_directory(name)
-            if parsed is None or not self._files.is_directory(f"{self.path}/{name}"):
-                continue
-            if parsed.fate == "delete":
-                self._remove_tree(name)
-                self.opening.notes.append(f"finished deleting {parsed.topic}-{parsed.partition}")
-            elif not parsed.fate:
-                key = (parsed.topic, parsed.partition)
-                point = points.get(key, 0)
-                if parsed.topic == METADATA_TOPIC:
-                    point = self._summed_up(name)
-                known = Known(self.opening.clean, point, starts.get(key, 0), cleaned.get(key, 0))
-                self._open_partition(key, settings_for(parsed.topic), known, now_ms)
-
-    def _summed_up(self, name: str) -> int:
-        """The metadata log has no checkpoint; what its newest snapshot sums up was durable before it."""
-        snapshot = newest_metadata_snapshot(self._files.list(f"{self.path}/{name}"))
-        return 0 if snapshot is None else snapshot.offset
-
-    def _offsets(self, name: str) -> dict[TopicPartition, int]:
-        """A checkpoint, or none if it is damaged: then nothing is known and everything is recovered."""
-        try:
-            return checkpoint.read_offsets(self._files, f"{self.path}/{name}")
-        except DecodeError as error:
-            self.opening.notes.append(f"{error}; every partition is recovered in full")
-            self.opening.clean = False
-            return {}
+    def _load(self, settings_for: SettingsFor, now_ms: int, topic_id_of: TopicIdOf | None) -> None:
+        survey = Survey(self._files, self.path, self.health, self.opening, topic_id_of)
+        self._checkpointed = survey.summary.partitions
+        self._of_strays = survey.of_strays
+        for key, topic_id, known in survey.residents:
+            if topic_id is not None:
+                self.topic_ids[key] = topic_id
+            self._open_partition(key, settings_for(key[0]), known, now_ms)
 
     def _open_partition(
         self, key: TopicPartition, settings: LogSettings, known: Known, now_ms: int
     ) -> PartitionLog:
         name = partition_directory(*key)
         path = f"{self.path}/{name}"
-        try:
-            self.topic_ids[key] = read_partition_metadata(
-                self._files, f"{path}/{PARTITION_METADATA}"
-            ).topic_id
-        except DecodeError as error:
-            self.opening.notes.append(str(error))
-        except FileNotFoundError:
-            self.opening.notes.append(f"{name} has no {PARTITION_METADATA}: its topic id is unknown")
         log, recovery = open_log(
             self._files, path, name, settings=settings, health=self.health, known=known, now_ms=now_ms
         )
@@ -173,31 +122,80 @@ class LogDirectory:
     # -- partitions ------------------------------------------------------------------------------
 
     def create(
-        self, topic: str, partition: int, topic_id: UUID, settings: LogSettings, now_ms: int
+        self,
+        topic: str,
+        partition: int,
+        topic_id: UUID,
+        settings: LogSettings,
+        now_ms: int,
+        *,
+        lazily: bool = False,
+        set_aside_as: UUID | None = None,
     ) -> PartitionLog:
-        """Make a new partition, durable when this returns."""
-        name = partition_directory(topic, partition)
-        if (topic, partition) in self.logs:
+        """Make a new partition, durable when this returns; ``lazily``: with its first sync.
+
+        A directory of that name that belongs to another topic, a stray, is set aside under ``set_aside_as``.
+        """
+        key, name = (topic, partition), partition_directory(topic, partition)
+        if key in self.logs:
             raise ValueError(f"{name} is there already")
-        if (topic, partition) in self._checkpointed:
-            # Of a partition of that name that was deleted: after a crash it would promise records of the new.
+        if name in self.opening.strays:
+            self._set_aside(key, set_aside_as or topic_id)
+        if self.checkpoints_name(key):
             self.write_checkpoints()
         path = f"{self.path}/{name}"
         is_new = not self._files.exists(path)
         try:
             with self.health.guard(f"creating {name}"):
                 self._files.make_directory(path)
-                metadata = PartitionMetadata(topic_id)
-                write_partition_metadata(self._files, f"{path}/{PARTITION_METADATA}", metadata)
-                log = self._open_partition((topic, partition), settings, Known(clean=False), now_ms)
-                self._files.sync_directory(path)
-                self._files.sync_directory(self.path)
+                self._write_topic_id(path, topic_id)
+                log = self._open_partition(key, settings, Known(clean=False), now_ms)
+                self.topic_ids[key] = topic_id
+                log.birth = lambda: self._sync_birth(path)
+                if not lazily:
+                    log.sync()
         except DiskFull:
             # The next attempt may choose another directory; half a partition here would be its twin.
             if is_new:
                 self._forget(topic, partition)
             raise
         return log
+
+    def _write_topic_id(self, path: str, topic_id: UUID) -> None:
+        """Not durable yet: a crash may leave less of it, which the next start knows how to read."""
+        file = self._files.open(f"{path}/{PARTITION_METADATA}", create=True)
+        try:
+            file.truncate(0)
+            file.write(encode_partition_metadata(PartitionMetadata(topic_id)), 0)
+        finally:
+            file.close()
+
+    def _sync_birth(self, path: str) -> None:
+        """What the first sync of a new partition has to do besides: its topic id, and its own name."""
+        file = self._files.open(f"{path}/{PARTITION_METADATA}")
+        try:
+            file.sync()
+        finally:
+            file.close()
+        self._files.sync_directory(self.path)
+
+    def _set_aside(self, key: TopicPartition, unique_id: UUID) -> None:
+        """Give a stray another name: its own is needed. Durable with the names that come after it."""
+        name, aside = partition_directory(*key), doomed_directory(*key, "stray", unique_id.hex)
+        with self.health.guard(f"setting {name} aside"):
+            self._files.rename(f"{self.path}/{name}", f"{self.path}/{aside}")
+        self.opening.strays.remove(name)
+        self._of_strays = self._of_strays.of_only(self._of_strays.partitions - {key})
+
+    def retire(self, topic: str, partition: int, unique_id: UUID) -> None:
+        """Serve a partition no longer and set its directory aside: another one has a twin of it."""
+        key, name = (topic, partition), partition_directory(topic, partition)
+        self.logs.pop(key).abandon()
+        self.topic_ids.pop(key, None)
+        self.opening.strays.append(name)
+        self._set_aside(key, unique_id)
+        with self.health.guard(f"setting {name} aside"):
+            self._files.sync_directory(self.path)
 
     def _forget(self, topic: str, partition: int) -> None:
         log = self.logs.pop((topic, partition), None)
@@ -207,10 +205,14 @@ class LogDirectory:
         name = partition_directory(topic, partition)
         if self._files.is_directory(f"{self.path}/{name}"):
             with self.health.guard(f"deleting {name}"):
-                self._remove_tree(name)
+                remove_tree(self._files, f"{self.path}/{name}")
 
     def delete(self, topic: str, partition: int, unique_id: UUID) -> None:
         """Remove a partition. Once this returns it stays away, even if a crash interrupts the removal."""
+        self.remove_doomed(self.doom(topic, partition, unique_id))
+
+    def doom(self, topic: str, partition: int, unique_id: UUID) -> str:
+        """The quick half of ``delete``: the partition is gone. Returns the name of what is to be removed."""
         name = partition_directory(topic, partition)
         doomed = doomed_directory(topic, partition, "delete", unique_id.hex)
         log = self.logs.pop((topic, partition))
@@ -218,52 +220,81 @@ class LogDirectory:
         log.abandon()
         with self.health.guard(f"deleting {name}"):
             self._files.rename(f"{self.path}/{name}", f"{self.path}/{doomed}")
-            self._files.sync_directory(self.path)
-            self._remove_tree(doomed)
+        return doomed
 
-    def _remove_tree(self, name: str) -> None:
-        path = f"{self.path}/{name}"
-        for child in self._files.list(path):
-            self._files.remove(f"{path}/{child}")
-        self._files.remove_directory(path)
+    def remove_doomed(self, doomed: str) -> None:
+        """The slow half of ``delete``, in any thread: it touches nothing that anybody else still knows."""
+        with self.health.guard(f"deleting {doomed}"):
+            self._files.sync_directory(self.path)
+            remove_tree(self._files, f"{self.path}/{doomed}")
+
+    def checkpoints_name(self, key: TopicPartition) -> bool:
+        """Whether the checkpoints on disk speak of it: after a crash they would mean its namesake."""
+        return key in self._checkpointed
+
+    def install_future(self, key: TopicPartition, future: str, topic_id: UUID, log: PartitionLog) -> None:
+        """The copy of a partition gets the live name, durably with its next sync."""
+        name = partition_directory(*key)
+        if name in self.opening.strays:
+            self._set_aside(key, topic_id)
+        with self.health.guard(f"installing {future}"):
+            self._files.rename(f"{self.path}/{future}", f"{self.path}/{name}")
+        log.note_directory(f"{self.path}/{name}")
+        log.birth = lambda: self._files.sync_directory(self.path)
+        self.logs[key] = log
+        self.topic_ids[key] = topic_id
+
+    def unfinished_copies(self) -> list[tuple[TopicPartition, str]]:
+        """The ``-future`` directories: of which partition, and their names."""
+        parsed = [(parse_partition_directory(name), name) for name in self._files.list(self.path)]
+        return [
+            ((found.topic, found.partition), name)
+            for found, name in parsed
+            if found is not None and found.fate == "future"
+        ]
+
+    def discard_future(self, future: str) -> None:
+        """Remove a copy that is not needed, or as much of it as there is."""
+        with self.health.guard(f"discarding {future}"):
+            if self._files.is_directory(f"{self.path}/{future}"):
+                remove_tree(self._files, f"{self.path}/{future}")
 
     def truncate(self, topic: str, partition: int, offset: int) -> None:
         """Forget a partition's records from ``offset`` on. The checkpoints come first: if they promised more
         than is there, a crash on the way would look like damage.
         """
-        self.logs[topic, partition].truncate(offset, announce=self.write_checkpoints)
+        truncate(self.logs[topic, partition], offset, announce=self.write_checkpoints)
 
     def install(self, compaction: Compaction) -> None:
         """Let compacted segments take their place; see ``opening`` for why the checkpoint comes first."""
         self.write_checkpoints()
-        with self.health.guard(f"compaction of {compaction.log.name}"):
-            install(self._files, compaction)
+        carry_out(install(self._files, compaction))
 
     # -- checkpoints and closing -----------------------------------------------------------------
 
-    def write_checkpoints(self) -> None:
-        """Write down what is durable. Called now and then, and before a shortened log is acknowledged."""
-        logs = {key: log for key, log in self.logs.items() if key[0] != METADATA_TOPIC}
-        starts = {
-            key: log.log_start_offset
-            for key, log in logs.items()
-            if log.log_start_offset > log.segments[0].base_offset
-        }
-        for key, log_start_offset in starts.items():
-            # A log that ends before its start after a crash would look like one that lost records.
-            if log_start_offset > logs[key].recovery_point:
-                logs[key].sync()
-        with self.health.guard(f"checkpoint in {self.path}"):
-            self._write(LOG_START_OFFSET_CHECKPOINT, starts)
-            self._write(RECOVERY_POINT_CHECKPOINT, {key: log.recovery_point for key, log in logs.items()})
-            self._write(REPLICATION_OFFSET_CHECKPOINT, {key: log.high_watermark for key, log in logs.items()})
-            cleaned = {key: log.cleaned_offset for key, log in logs.items() if log.cleaned_offset}
-            if cleaned or self._files.exists(f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"):
-                self._write(CLEANER_OFFSET_CHECKPOINT, cleaned)
-        self._checkpointed = set(logs)
+    def begin_checkpoints(self) -> PendingCheckpoints:
+        """What is durable now, to be written down now and then; ``run`` of it may run elsewhere."""
+        self.health.check()
+        summary = Summary.of(self.logs).with_others(self._of_strays)
+        return self._checkpoints.begin(summary)
 
-    def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
-        checkpoint.write_offsets(self._files, f"{self.path}/{name}", offsets)
+    def finish_checkpoints(self, pending: PendingCheckpoints, error: OSError | None = None) -> None:
+        """Take note of how it ended."""
+        if error is not None:
+            raise self.health.judge(error, f"checkpoint in {self.path}")
+        self._checkpointed = pending.summary.partitions
+
+    def write_checkpoints(self) -> None:
+        """Write down what is durable, here and now: before a shortened log is acknowledged."""
+        for key, log in self.logs.items():
+            if log.log_start_offset > log.recovery_point and key[0] != METADATA_TOPIC:
+                log.sync()
+        pending = self.begin_checkpoints()
+        try:
+            pending.run()
+        except OSError as error:
+            self.finish_checkpoints(pending, error)
+        self.finish_checkpoints(pending)
 
     def close(self) -> None:
         """Stop cleanly: sync every log, write the checkpoints, and the mark last of all.
@@ -283,43 +314,3 @@ class LogDirectory:
                 raise
         finally:
             self._lock.release()
-
-
-def _make(files: Files, path: str) -> None:
-    """Make the directory and what is missing above it, each durable before the next."""
-    if not files.exists(path):
-        parent = os.path.dirname(path)
-        if parent and parent != path:
-            _make(files, parent)
-        files.make_directory(path)
-        files.sync_directory(parent or ".")
-
-
-def _identify(
-    files: Files, path: str, node_id: int, cluster_id: str | None, new_id: Callable[[], UUID]
-) -> MetaProperties:
-    """Read whose directory this is, or claim a new one."""
-    file = f"{path}/{META_PROPERTIES}"
-    if not files.exists(file):
-        # What a crash while claiming it may leave behind, and what a fresh file system has, is ours.
-        foreign = [
-            name for name in files.list(path) if name not in (LOCK, META_PROPERTIES + TEMPORARY, "lost+found")
-        ]
-        if foreign:
-            raise DirectoryRefused(
-                f"{path} is not empty and no log directory ({foreign[0]} is there); choose an empty one"
-            )
-        if cluster_id is None:
-            raise DirectoryRefused(f"{path} has no {META_PROPERTIES}; is it a log directory?")
-        meta = MetaProperties(node_id, cluster_id, new_id())
-        write_meta(files, file, meta)
-        return meta
-    try:
-        meta = read_meta(files, file)
-    except DecodeError as error:
-        raise DirectoryRefused(str(error)) from error
-    if cluster_id is not None and meta.cluster_id != cluster_id:
-        raise DirectoryRefused(f"{path} belongs to cluster {meta.cluster_id}, not {cluster_id}")
-    if cluster_id is not None and meta.node_id != node_id:
-        raise DirectoryRefused(f"{path} belongs to node {meta.node_id}, this is node {node_id}")
-    return meta

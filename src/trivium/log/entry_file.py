@@ -68,10 +68,6 @@ class EntryFile:
             self._image, self._written_bytes = image, len(image)
         return self._image
 
-    def last_bytes(self) -> bytearray:
-        """The last entry; nothing if there is none."""
-        return self.image()[-self._entry_bytes :]
-
     def append(self, entry: bytes) -> None:
         self.image().extend(entry)
         self._changed = True

@@ -2,8 +2,9 @@
 
 An epoch begins at the first offset that was written in it and ends where the next one begins. Epochs and
 their beginnings both increase; an assignment that contradicts older entries removes them, since it speaks
-of a log that has been cut. Changes are in memory until ``flush``. Losing one is no loss of records: every
-batch carries its epoch, and recovery assigns again what it reads.
+of a log that has been cut. Changes are in memory until the next sync of the log, or ``flush``. Losing one is
+no loss of records: every batch carries its epoch, and recovery assigns again what it reads from the recovery
+point on; what lies before was synced, and the epochs with it.
 """
 
 from bisect import bisect_right
@@ -92,6 +93,18 @@ class LeaderEpochs:
         if self._changed:
             checkpoint.write_epochs(self._files, self.path, self._entries)
             self._changed = False
+
+    @property
+    def unwritten(self) -> list[EpochStart] | None:
+        """What the checkpoint should say, if it says something else; ``write`` it in any thread."""
+        return self._entries if self._changed else None
+
+    def write(self, entries: list[EpochStart]) -> None:
+        checkpoint.write_epochs(self._files, self.path, entries)
+
+    def note_written(self, entries: list[EpochStart]) -> None:
+        # A change makes a new list, see ``_replace``.
+        self._changed = self._changed and entries is not self._entries
 
     def _replace(self, entries: list[EpochStart]) -> None:
         if entries != self._entries:

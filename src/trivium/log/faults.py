@@ -44,5 +44,19 @@ class DirectoryOffline(LogError):
         self.reason = reason
 
 
+class Deleted(LogError):
+    """The partition was deleted while something was done with it."""
+
+    def __init__(self, partition: str) -> None:
+        super().__init__(f"{partition} has been deleted")
+
+
+class Stopped(LogError):
+    """Something long was given up because the broker stops."""
+
+    def __init__(self) -> None:
+        super().__init__("given up: the broker stops")
+
+
 class DirectoryRefused(LogError):
     """The directory cannot be opened at all: of another version, another cluster, or in use."""

@@ -17,7 +17,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from trivium.wire.buffer import Buffer
 
@@ -32,6 +32,9 @@ class File(Protocol):
     def read(self, size_bytes: int, position: int) -> bytes:
         """Up to that many bytes: fewer only where the file ends."""
 
+    def is_near(self, size_bytes: int, position: int) -> bool:
+        """Whether a read there finds its bytes in memory, as far as samples tell. Any thread may read."""
+
     def write(self, data: Buffer, position: int) -> None: ...
 
     def truncate(self, size_bytes: int) -> None: ...
@@ -39,6 +42,13 @@ class File(Protocol):
     def sync(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+class Space(NamedTuple):
+    """How much a file system holds, and how much of it is left for us."""
+
+    total_bytes: int
+    usable_bytes: int
 
 
 class Lock(Protocol):
@@ -77,8 +87,16 @@ class Files(Protocol):
 
     def sync_directory(self, path: str) -> None: ...
 
+    def space(self, path: str) -> "Space":
+        """Of the file system that the path lies in."""
+
     def lock(self, path: str) -> Lock | None:
         """Hold the lock file for this process until released or dead; None if another holds it."""
+
+
+SAMPLE_EVERY_BYTES = 256 << 10
+"""One byte of so many shows whether they are in memory: the system brings in and drops whole stretches."""
+_WITHOUT_WAITING = getattr(os, "RWF_NOWAIT", None)
 
 
 class RealFile:
@@ -106,6 +124,20 @@ class RealFile:
             parts.append(data)
             got += len(data)
         return b"".join(parts)
+
+    def is_near(self, size_bytes: int, position: int) -> bool:
+        if _WITHOUT_WAITING is None:
+            return True
+        end, sample = position + size_bytes, [bytearray(1)]
+        try:
+            for at in (*range(position, end, SAMPLE_EVERY_BYTES), end - 1):
+                os.preadv(self._fd, sample, at, _WITHOUT_WAITING)
+        except BlockingIOError:
+            return False
+        except OSError:
+            # Not every file system can tell. Whether the file can be read at all, a read tells.
+            return True
+        return True
 
     def write(self, data: Buffer, position: int) -> None:
         written = os.pwrite(self._fd, data, position)
@@ -195,6 +227,10 @@ class RealFiles:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+    def space(self, path: str) -> Space:
+        found = os.statvfs(path)
+        return Space(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
     def lock(self, path: str) -> RealLock | None:
         path = os.path.realpath(path)

@@ -6,7 +6,7 @@ error other than a full disk takes the whole directory offline; the next start r
 """
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from trivium.log.faults import DirectoryOffline, DiskFull, LogError
@@ -17,11 +17,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Health:
     """Shared by a log directory and every log in it."""
 
-    __slots__ = ("directory", "reason")
+    __slots__ = ("directory", "reason", "when_failed")
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.reason: str | None = None
+        self.when_failed: Callable[[], None] = lambda: None
+        """Called once, in whatever thread it was that failed."""
 
     def check(self) -> None:
         if self.reason is not None:
@@ -31,6 +33,7 @@ class Health:
         """Take the directory offline; the first reason stays."""
         if self.reason is None:
             self.reason = f"{doing} failed ({error.strerror or error})"
+            self.when_failed()
         return DirectoryOffline(self.directory, self.reason)
 
     @contextmanager

@@ -33,6 +33,7 @@ from trivium.log.scan import Damage, Found, scan
 from trivium.log.settings import LogSettings
 from trivium.records.batch import iter_records
 from trivium.records.control import ControlType, read_control_type
+from trivium.records.record import Record
 from trivium.wire.errors import DecodeError
 
 METADATA_DIRECTORY = partition_directory(METADATA_TOPIC, 0)
@@ -50,18 +51,22 @@ def has_metadata_log(files: Files, path: str) -> bool:
     return files.is_directory(f"{path}/{METADATA_DIRECTORY}")
 
 
-def read_metadata_log(files: Files, path: str, *, now_ms: int) -> Iterator[MetadataEntry]:
+def read_metadata_log(
+    files: Files, path: str, *, now_ms: int, controls: list[Record] | None = None
+) -> Iterator[MetadataEntry]:
     """Every value that makes up the metadata in the log directory ``path``, oldest first.
 
-    ``Corrupt`` where something is damaged or missing: half a picture of the cluster is none.
+    ``controls`` is given the control records on the way. ``Corrupt`` where something is damaged or missing:
+    half a picture of the cluster is none.
     """
+    controls = [] if controls is None else controls
     unchanged = OverlayFiles(files)
     directory = f"{path}/{METADATA_DIRECTORY}"
     snapshot = newest_metadata_snapshot(unchanged.list(directory))
     offset = 0
     if snapshot is not None:
         offset = snapshot.offset
-        yield from _read_snapshot(unchanged, directory, snapshot)
+        yield from _read_snapshot(unchanged, directory, snapshot, controls)
     # What a snapshot sums up was durable before the snapshot was made: damage to it is no torn tail.
     known = Known(clean=unchanged.exists(f"{path}/{CLEAN_SHUTDOWN}"), recovery_point=offset)
     log, _ = open_log(
@@ -74,20 +79,24 @@ def read_metadata_log(files: Files, path: str, *, now_ms: int) -> Iterator[Metad
         now_ms=now_ms,
     )
     try:
-        yield from _read_log(log, offset)
+        yield from _read_log(log, offset, controls)
     finally:
         for segment in log.segments:
             segment.retire()
 
 
-def _read_snapshot(files: Files, directory: str, snapshot: MetadataSnapshot) -> Iterator[MetadataEntry]:
+def _read_snapshot(
+    files: Files, directory: str, snapshot: MetadataSnapshot, controls: list[Record]
+) -> Iterator[MetadataEntry]:
     name = metadata_snapshot(*snapshot)
     file = files.open_to_read(f"{directory}/{name}")
     ends = []
     try:
         for found in scan(file, 0, file.size(), offset_start=0, offset_end=None):
             if found.header.is_control:
-                ends += [read_control_type(record.key) for record in iter_records(found.data)]
+                records = list(iter_records(found.data))
+                controls += records
+                ends += [read_control_type(record.key) for record in records]
             else:
                 yield from _values(found, name, 0)
     except (Damage, DecodeError) as error:
@@ -99,17 +108,19 @@ def _read_snapshot(files: Files, directory: str, snapshot: MetadataSnapshot) -> 
         raise Corrupt(METADATA_DIRECTORY, 0, f"{name} is not framed as a snapshot")
 
 
-def _read_log(log: PartitionLog, offset: int) -> Iterator[MetadataEntry]:
+def _read_log(log: PartitionLog, offset: int, controls: list[Record]) -> Iterator[MetadataEntry]:
     if log.corruption is not None:
         raise log.corruption
     if log.log_start_offset > offset:
         raise Corrupt(log.name, offset, f"the records up to {log.log_start_offset - 1} are missing")
     for found in log.batches(offset):
-        if not found.header.is_control:
-            try:
+        try:
+            if found.header.is_control:
+                controls += iter_records(found.data)
+            else:
                 yield from _values(found, f"offset {found.header.base_offset}", offset)
-            except DecodeError as error:
-                raise Corrupt(log.name, found.header.base_offset, str(error)) from error
+        except DecodeError as error:
+            raise Corrupt(log.name, found.header.base_offset, str(error)) from error
 
 
 def _values(found: Found, place: str, offset: int) -> Iterator[MetadataEntry]:

@@ -50,6 +50,10 @@ class OffsetIndex:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def size_bytes(self) -> int:
+        return len(self._entries.image())
+
     def __iter__(self) -> Iterator[OffsetPosition]:
         for relative_offset, position in _ENTRY.iter_unpack(self._entries.image()):
             yield OffsetPosition(self._base_offset + relative_offset, position)
@@ -64,11 +68,15 @@ class OffsetIndex:
         return self._entry(slot - 1) if slot else OffsetPosition(self._base_offset, 0)
 
     def append(self, offset: int, position: int) -> None:
-        entry, last = self._encoded(offset, position), self._entries.last_bytes()
-        # Numbers that are not negative compare as their big-endian bytes do.
-        if last and not (last[:4] < entry[:4] and last[4:] <= entry[4:]):
-            raise ValueError(f"index entry {offset} at {position} does not come after {self.last()}")
-        self._entries.append(entry)
+        relative_offset = offset - self._base_offset
+        if not (0 <= relative_offset <= _INT32_MAX and 0 < position <= _INT32_MAX):
+            raise EncodeError(f"offset {offset} at position {position} has no place in {self._entries.path}")
+        image = self._entries.image()
+        if image:
+            last_offset, last_position = _ENTRY.unpack_from(image, len(image) - _ENTRY.size)
+            if relative_offset <= last_offset or position < last_position:
+                raise ValueError(f"index entry {offset} at {position} does not come after {self.last()}")
+        self._entries.append(_ENTRY.pack(relative_offset, position))
 
     def check(self, segment_bytes: int) -> None:
         """Raise ``DecodeError`` if this cannot be the index of a segment of that size."""
@@ -86,12 +94,6 @@ class OffsetIndex:
     def _entry(self, slot: int) -> OffsetPosition:
         relative_offset, position = _ENTRY.unpack_from(self._entries.image(), slot * _ENTRY.size)
         return OffsetPosition(self._base_offset + relative_offset, position)
-
-    def _encoded(self, offset: int, position: int) -> bytes:
-        relative_offset = offset - self._base_offset
-        if not (0 <= relative_offset <= _INT32_MAX and 0 < position <= _INT32_MAX):
-            raise EncodeError(f"offset {offset} at position {position} has no place in {self._entries.path}")
-        return _ENTRY.pack(relative_offset, position)
 
     def _check_order(self, image: Buffer) -> None:
         numbers = unpack(f">{len(image) // 4}i", image)

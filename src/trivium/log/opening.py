@@ -13,6 +13,7 @@ What recovery does, and what it never does:
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from trivium.log.aborted import ensure_proven
 from trivium.log.epochs import LeaderEpochs
@@ -23,8 +24,9 @@ from trivium.log.partition_log import PartitionLog
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay, track
 from trivium.log.scan import Damage
-from trivium.log.segment import Segment, is_thinned, remove_segment_files
+from trivium.log.segment import Segment, is_thinned
 from trivium.log.settings import LogSettings
+from trivium.log.stages import remove_stage
 from trivium.log.swap import finish_swaps
 from trivium.wire.errors import DecodeError
 
@@ -42,8 +44,7 @@ class Recovery:
         self.notes.append(sentence)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What the directory's checkpoints say about one partition before its files are looked at."""
 
     clean: bool
@@ -75,13 +76,13 @@ def open_log(
 
 
 def _sweep(files: Files, directory: str, recovery: Recovery) -> None:
-    """Finish what a crash interrupted: drop half-made files, complete a swap that was decided."""
+    """Finish what a crash interrupted: complete a decided swap, drop what is half-made or leaving."""
+    for base_offset in finish_swaps(files, directory):
+        recovery.note(f"finished the compaction that had reached segment {base_offset}")
     for name in files.list(directory):
         parsed = parse_offset_file(name)
         if name.endswith(TEMPORARY) or (parsed is not None and parsed.stage in (".cleaned", ".deleted")):
             files.remove(f"{directory}/{name}")
-    for base_offset in finish_swaps(files, directory):
-        recovery.note(f"finished the compaction that had reached segment {base_offset}")
 
 
 def _find_segments(
@@ -253,7 +254,7 @@ class _Opener:
         for later in self.segments[number + 1 :]:
             cut_bytes += later.size_bytes
             later.retire()
-            remove_segment_files(self.files, self.directory, later.base_offset)
+            remove_stage(self.files, self.directory, later.base_offset, "")
         del self.segments[number + 1 :]
         segment.offset_limit = None
         segment.cut(damage.position, damage.offset)

@@ -9,7 +9,7 @@ import errno
 import os
 from collections.abc import Sequence
 
-from trivium.log.files import File, Files, Lock
+from trivium.log.files import File, Files, Lock, Space
 from trivium.wire.buffer import Buffer
 
 
@@ -44,6 +44,9 @@ class _Layer:
         if self._copy is not None:
             return bytes(self._copy[position : position + size_bytes])
         return self._below().read(size_bytes, position)
+
+    def is_near(self, size_bytes: int, position: int) -> bool:
+        return self._copy is not None or self._below().is_near(size_bytes, position)
 
     def write(self, data: Buffer, position: int) -> None:
         own = self._own()
@@ -137,6 +140,9 @@ class OverlayFiles:
 
     def sync_directory(self, path: str) -> None:
         """There is nothing to make durable."""
+
+    def space(self, path: str) -> Space:
+        return self._below.space(path)
 
     def lock(self, path: str) -> Lock | None:
         return _NoLock()

@@ -7,14 +7,14 @@ Owns the offsets that everybody asks for::
 
 ``recovery_point`` is what a sync has made durable. Who may see what (``high_watermark``) and which ack
 waits for which sync are the caller's decisions; here they are numbers that move forward, unless the log is
-cut (``truncate``).
+cut (``shortening.truncate``).
 
 Not thread-safe, on purpose: one thread appends and reads. Only ``PendingSync.run`` may run elsewhere.
 The time is an argument. Every touch of the disk goes through ``health``, so that a failed directory
 answers ``DirectoryOffline`` and a full one ``DiskFull``, with the log as it was.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -24,14 +24,17 @@ from trivium.log.epochs import LeaderEpochs
 from trivium.log.faults import Corrupt, OffsetOutOfRange
 from trivium.log.files import Files
 from trivium.log.health import Health
+from trivium.log.names import LEADER_EPOCH_CHECKPOINT
 from trivium.log.producers import ProducerStates
-from trivium.log.replay import replay, replay_from_start, track
+from trivium.log.replay import replay_from_start, track
 from trivium.log.scan import Damage, Found
-from trivium.log.segment import Segment, remove_segment_files
+from trivium.log.segment import Extent, Segment
 from trivium.log.settings import LogSettings
 from trivium.log.slice import Slice, collect
+from trivium.log.staged import Staged, carry_out
+from trivium.log.sync import PendingSync, SyncTurn
 from trivium.log.txn_index import AbortedTransaction
-from trivium.records.batch import BatchHeader, iter_batches, stamp
+from trivium.records.batch import BatchHeader, check_batches, stamp_all
 
 READ_CHUNK_BYTES_MIN = 64 << 10
 READ_CHUNK_BYTES_MAX = 8 << 20
@@ -42,49 +45,6 @@ class Appended(NamedTuple):
 
     base_offset: int
     last_offset: int
-
-
-class PendingSync:
-    """What one sync has to make durable. ``run`` touches files and nothing else of the log."""
-
-    __slots__ = ("_active", "_files", "_log", "_names_too", "names", "offset_end", "sealed", "truncations")
-
-    def __init__(self, files: Files, log: "PartitionLog", sealed: list[Segment], *, names_too: bool) -> None:
-        self._files = files
-        self._log = log
-        self._active = log.active
-        self._names_too = names_too
-        self.sealed = sealed
-        self.offset_end = log.log_end_offset
-        self.names = log.names_changed
-        self.truncations = log.truncations
-        for segment in (*sealed, self._active):
-            segment.pin()
-
-    def run(self) -> None:
-        """Blocks until everything up to ``offset_end`` is durable; ``OSError`` if it never will be.
-
-        Older segments first: what a reader finds after a crash has no hole before it.
-        """
-        try:
-            for segment in self.sealed:
-                segment.sync()
-                segment.sync_indexes()
-            self._active.sync()
-            if self._names_too:
-                self._files.sync_directory(self._log.directory)
-        except FileNotFoundError:
-            # The partition was deleted in the meantime; there is nothing left to be made durable.
-            if not self._log.is_abandoned:
-                raise
-
-    def release(self, *, durable: bool) -> None:
-        """Let go of the segments. Indexes of those that are sealed and durable need no memory now."""
-        for segment in (*self.sealed, self._active):
-            segment.unpin()
-        if durable:
-            for segment in self.sealed:
-                segment.forget_indexes()
 
 
 class PartitionLog:
@@ -107,7 +67,7 @@ class PartitionLog:
         cleaned_offset: int,
         sealed_unsynced: Sequence[Segment] = (),
     ) -> None:
-        self._files = files
+        self.files = files
         self.directory = directory
         self.name = name
         self.settings = settings
@@ -130,6 +90,9 @@ class PartitionLog:
         self.is_abandoned = False
         """Deleted: its files are going or gone."""
         self._unsynced_since_ms = 0
+        self.sync_turn = SyncTurn()
+        self.birth: Callable[[], None] | None = None
+        """Of a new partition: what its first sync has to make durable besides."""
 
     def __repr__(self) -> str:
         return f"<PartitionLog {self.name} [{self.log_start_offset}, {self.log_end_offset})>"
@@ -140,6 +103,14 @@ class PartitionLog:
         for segment in self.segments:
             segment.settings = settings
 
+    def note_directory(self, directory: str) -> None:
+        """Its directory is called otherwise now."""
+        self.directory = directory
+        self.epochs.path = f"{directory}/{LEADER_EPOCH_CHECKPOINT}"
+        for segment in self.segments:
+            segment.note_names(directory, "")
+        self.names_changed += 1
+
     # -- appending -------------------------------------------------------------------------------
 
     @property
@@ -148,7 +119,7 @@ class PartitionLog:
 
     def append(
         self,
-        data: bytearray,
+        data: bytearray | memoryview,
         *,
         leader_epoch: int,
         now_ms: int,
@@ -167,14 +138,16 @@ class PartitionLog:
             # Readers would take the batch for damage.
             raise ValueError(f"leader epoch {leader_epoch} cannot follow {latest.epoch} in {self.name}")
         base_offset = self.log_end_offset
-        stamped, offset_end, timestamp = self._stamp(data, batches or list(iter_batches(data)), leader_epoch)
-        active = self.active
+        if batches is None:
+            batches = check_batches(data)
+        stamped, offset_end, timestamp = stamp_all(data, batches, base_offset, leader_epoch)
+        active = self.segments[-1]
         try:
             if active.should_roll(len(data), timestamp, offset_end - 1, now_ms):
                 self._roll(now_ms)
-                active = self.active
-            self.epochs.assign(leader_epoch, base_offset)
-            self.epochs.flush()
+                active = self.segments[-1]
+            if latest is None or leader_epoch > latest.epoch:
+                self.epochs.assign(leader_epoch, base_offset)
             active.append(data, stamped)
         except OSError as error:
             raise self.health.judge(error, f"append to {self.name}") from error
@@ -182,24 +155,11 @@ class PartitionLog:
             self._unsynced_since_ms = now_ms
         self.log_end_offset = offset_end
         for at, header in stamped:
-            if header.producer_id >= 0:
+            if header.producer_id >= 0:  # Asked here too: most batches have none.
                 completed = track(self.producers, header, memoryview(data)[at:])
                 if completed is not None and completed.aborted:
                     active.aborted.append(completed.entry)
         return Appended(base_offset, offset_end - 1)
-
-    def _stamp(
-        self, data: bytearray, batches: Sequence[tuple[int, BatchHeader]], leader_epoch: int
-    ) -> tuple[list[tuple[int, BatchHeader]], int, int]:
-        offset, timestamp, stamped = self.log_end_offset, -1, []
-        for at, header in batches:
-            stamp(data, at, offset, leader_epoch)
-            # What ``_replace`` does, in half the time: this runs for every batch.
-            header = BatchHeader._make((offset, header.batch_length, leader_epoch, *header[3:]))
-            stamped.append((at, header))
-            offset = header.offset_end
-            timestamp = max(timestamp, header.max_timestamp)
-        return stamped, offset, timestamp
 
     def roll(self, now_ms: int) -> None:
         """Begin a new segment, unless the active one is still empty."""
@@ -211,9 +171,9 @@ class PartitionLog:
     def _roll(self, now_ms: int) -> None:
         sealed = self.active
         sealed.seal()
-        self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
+        self.producers.write_snapshot(self.files, self.directory, self.log_end_offset, durably=False)
         segment = Segment(
-            self._files, self.directory, self.log_end_offset, settings=self.settings, created_ms=now_ms
+            self.files, self.directory, self.log_end_offset, settings=self.settings, created_ms=now_ms
         )
         segment.create()
         sealed.offset_limit = self.log_end_offset
@@ -238,7 +198,7 @@ class PartitionLog:
     def begin_sync(self) -> PendingSync | None:
         """Everything that was appended and is not durable yet; None if there is nothing.
 
-        What another sync is at work on counts as not durable until that one has finished.
+        What another sync is at work on counts as not durable until that one has finished. The two take turns.
         """
         self.health.check()
         names_too = self._names_durable < self.names_changed
@@ -248,7 +208,7 @@ class PartitionLog:
             # Here, where a full disk is no more than that; a sync that fails is final.
             for segment in self._sealed_unsynced:
                 segment.flush_indexes()
-        return PendingSync(self._files, self, list(self._sealed_unsynced), names_too=names_too)
+        return PendingSync(self.files, self, list(self._sealed_unsynced), names_too=names_too)
 
     def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
         """Take note of how a sync ended. A failed one is final for the directory."""
@@ -256,10 +216,12 @@ class PartitionLog:
         if error is not None:
             raise self.health.fail(error, f"sync of {self.name}")
         self.health.check()
-        self._sealed_unsynced = [
-            segment for segment in self._sealed_unsynced if segment not in pending.sealed
-        ]
+        self.forget_unsynced(pending.sealed)
         self._names_durable = max(self._names_durable, pending.names)
+        if pending.epochs is not None:
+            self.epochs.note_written(pending.epochs)
+        if self.birth is pending.birth:
+            self.birth = None
         if pending.truncations == self.truncations:
             # Otherwise records were cut meanwhile, and others may have taken their offsets.
             self.recovery_point = max(self.recovery_point, pending.offset_end)
@@ -267,14 +229,27 @@ class PartitionLog:
 
     def sync(self) -> None:
         """Make everything durable, here and now."""
+        carry_out(self.syncing())
+
+    def syncing(self) -> Staged[None]:
+        """Make everything durable that the log holds now."""
         pending = self.begin_sync()
         if pending is None:
             return
         try:
-            pending.run()
+            yield pending.run
         except OSError as error:
             self.finish_sync(pending, error)
         self.finish_sync(pending)
+
+    def sync_names(self) -> None:
+        """Make durable which files there are. In any thread."""
+        with self.sync_turn:
+            try:
+                self.files.sync_directory(self.directory)
+            except FileNotFoundError:
+                if not self.is_abandoned:
+                    raise
 
     def advance_high_watermark(self, offset: int) -> None:
         self.high_watermark = max(self.high_watermark, min(offset, self.log_end_offset))
@@ -317,6 +292,13 @@ class PartitionLog:
                 raise
             # The damage was found just now and lies further on: what comes before it is still served.
             return self.read(offset, max_bytes, offset_end=corruption.offset)
+
+    def extent(self, offset: int, max_bytes: int) -> Extent | None:
+        """Where a read would find its first bytes; None if there are none to be read."""
+        if not self.log_start_offset <= offset < self.log_end_offset or self.health.reason is not None:
+            return None
+        with self.reading():
+            return self.segments[self._segment_number(offset)].extent(offset, max_bytes)
 
     def read_committed(self, offset: int, max_bytes: int) -> tuple[Slice, list[AbortedTransaction]]:
         """What ``read`` gives up to the last stable offset, and the aborted transactions in it."""
@@ -390,86 +372,29 @@ class PartitionLog:
     # -- shortening ------------------------------------------------------------------------------
 
     def advance_log_start(self, offset: int) -> None:
-        """Records before ``offset`` are gone for readers. Whole segments below it go with ``drop_oldest``."""
+        """Records before ``offset`` are gone for readers. Whole segments below it go by ``retention``."""
         if offset > self.high_watermark:
             raise OffsetOutOfRange(offset, self.log_start_offset, self.high_watermark)
         self.log_start_offset = max(self.log_start_offset, offset)
         self.epochs.truncate_from_start(self.log_start_offset)
 
-    def drop_oldest(self, now_ms: int) -> int:
-        """Delete the oldest segment; its last record must be visible to all. Returns the bytes freed."""
-        if len(self.segments) == 1:
-            self.roll(now_ms)
-        if len(self.segments) == 1:
-            return 0
-        with self.health.guard(f"retention of {self.name}"):
-            oldest = self.segments[0]
-            self._remove(oldest)
-            del self.segments[0]
-            self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
-            self.epochs.truncate_from_start(self.log_start_offset)
-        return oldest.size_bytes
-
-    def truncate(self, offset: int, *, announce: Callable[[], None] = lambda: None) -> None:
-        """Forget every record at or after ``offset``. A batch that straddles it goes as a whole.
-
-        ``announce`` is called before anything is cut, when the log promises no more than will be left. An
-        offset behind damage is refused: records that nobody asked to cut would go with it.
-        """
-        self.health.check()
-        if offset >= self.log_end_offset:
-            return
-        if self.corruption is not None and self.corruption.offset < offset:
-            raise self.corruption
-        number = max(0, bisect_left(self.segments, offset, key=_base_offset) - 1)
-        with self.reading():
-            position, end = _boundary(self.segments[number], offset)
-            ensure_proven(self.segments, number, damaged_from=offset)
-        self.high_watermark = min(self.high_watermark, end)
-        self.recovery_point = min(self.recovery_point, end)
-        self.cleaned_offset = min(self.cleaned_offset, end)
-        self.log_start_offset = min(self.log_start_offset, end)
-        self.truncations += 1
-        announce()
-        with self.health.guard(f"truncation of {self.name}"):
-            while len(self.segments) > number + 1:
-                self._remove(self.segments.pop())
-            self.active.offset_limit = None
-            self.active.cut(position, end)
-            # Now, not with the next commit: what was cut must not come back between newer records.
-            self.active.sync()
-        self.log_end_offset = end
-        self.epochs.truncate_from_end(end)
-        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment is not self.active]
-        self.names_changed += 1
-        self.corruption = None
-        with self.reading():
-            self.producers = replay(self._files, self.directory, self.segments, end)
-
-    def _remove(self, segment: Segment) -> None:
-        """Remove a segment's files for good. The directory is synced before the next one goes, so that
-        a crash never leaves a hole between two survivors.
-        """
-        segment.retire()
-        remove_segment_files(self._files, self.directory, segment.base_offset)
-        self._files.sync_directory(self.directory)
-        if segment in self._sealed_unsynced:
-            self._sealed_unsynced.remove(segment)
+    def forget_unsynced(self, gone: Sequence[Segment]) -> None:
+        """These need no sync any more."""
+        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment not in gone]
 
     def holds(self, segments: Sequence[Segment]) -> bool:
         """Whether these very segments still stand side by side in the log."""
         number = self._segment_number(segments[0].base_offset)
         return self.segments[number : number + len(segments)] == list(segments)
 
-    def replace(self, segments: Sequence[Segment], base_offset: int) -> None:
-        """One compacted segment, already in place on disk, stands for these from now on."""
+    def replace(self, segments: Sequence[Segment], new: Segment) -> None:
+        """A compacted segment stands for these from now on."""
         number = self._segment_number(segments[0].base_offset)
-        new = Segment(self._files, self.directory, base_offset, settings=self.settings)
         new.offset_limit = segments[-1].offset_limit
         self.segments[number : number + len(segments)] = [new]
         for segment in segments:
             segment.retire()
-        self._sealed_unsynced = [segment for segment in self._sealed_unsynced if segment not in segments]
+        self.forget_unsynced(segments)
 
     def close(self) -> None:
         """Bring indexes and producers to disk and make all durable. After an error nothing is touched."""
@@ -477,7 +402,7 @@ class PartitionLog:
             with self.health.guard(f"close of {self.name}"):
                 self.active.seal()
                 self.epochs.flush()
-                self.producers.write_snapshot(self._files, self.directory, self.log_end_offset)
+                self.producers.write_snapshot(self.files, self.directory, self.log_end_offset)
                 self.active.sync_indexes()
                 self.names_changed += 1
             self.sync()
@@ -495,19 +420,3 @@ class PartitionLog:
 
 def _base_offset(segment: Segment) -> int:
     return segment.base_offset
-
-
-def _boundary(segment: Segment, offset: int) -> tuple[int, int]:
-    """Where to cut a segment so that nothing at or after ``offset`` stays: a position, and the offset where
-    the log then ends. Every byte before it has been checked.
-    """
-    position, end = 0, segment.base_offset
-    try:
-        for found in segment.batches():
-            if found.header.last_offset >= offset:
-                break
-            position, end = found.position + found.header.size_bytes, found.header.offset_end
-    except Damage as damage:
-        if damage.offset < offset:
-            raise
-    return position, end

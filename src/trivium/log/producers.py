@@ -92,10 +92,10 @@ class ProducerStates:
             files.sync_directory(directory)
         return found
 
-    def write_snapshot(self, files: Files, directory: str, offset: int) -> None:
-        """Write the state as of ``offset``, durably."""
+    def write_snapshot(self, files: Files, directory: str, offset: int, *, durably: bool = True) -> None:
+        """Write the state as of ``offset``. One that a crash has torn shows when it is read."""
         path = f"{directory}/{offset_file(offset, '.snapshot')}"
-        whole_file.replace(files, path, encode_snapshot(self.states))
+        whole_file.replace(files, path, encode_snapshot(self.states), durably=durably)
 
     @property
     def states(self) -> Collection[ProducerState]:

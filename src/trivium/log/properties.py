@@ -16,8 +16,8 @@ characters of URL-safe Base64.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 from uuid import UUID
 
 from trivium.log import whole_file
@@ -38,8 +38,7 @@ _ESCAPED = {character: f"\\{letter}" for letter, character in _UNESCAPED.items()
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MetaProperties:
+class MetaProperties(NamedTuple):
     """Whose data directory this is. ``directory_id`` is missing in those of older Kafkas."""
 
     node_id: int
@@ -47,8 +46,7 @@ class MetaProperties:
     directory_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionMetadata:
+class PartitionMetadata(NamedTuple):
     """Which topic a partition's directory belongs to: names come back after a deletion, ids do not."""
 
     topic_id: UUID
@@ -115,11 +113,14 @@ def encode_partition_metadata(metadata: PartitionMetadata) -> bytes:
 
 def decode_properties(data: bytes, path: str) -> dict[str, str]:
     """A Java properties file, as Java reads it."""
-    values: dict[str, str] = {}
-    for line in _logical_lines(re.split(r"\r\n|\r|\n", data.decode("latin-1"))):
+    return {key: value for _, key, value in iter_properties(data, path)}
+
+
+def iter_properties(data: bytes, path: str) -> Iterator[tuple[int, str, str]]:
+    """Each key and value of a Java properties file, with the number of the line where it begins."""
+    for number, line in _logical_lines(re.split(r"\r\n|\r|\n", data.decode("latin-1"))):
         key, value = _split(line)
-        values[_unescape(key, path)] = _unescape(value, path)
-    return values
+        yield number, _unescape(key, path), _unescape(value, path)
 
 
 def encode_properties(values: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
@@ -129,23 +130,24 @@ def encode_properties(values: Mapping[str, str], comments: Iterable[str] = ()) -
     return "".join(f"{line}\n" for line in lines).encode("latin-1")
 
 
-def _logical_lines(lines: Iterable[str]) -> Iterable[str]:
-    """Lines without comments and blanks, continuations joined. Comments are never continued."""
+def _logical_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Lines without comments and blanks, continuations joined, by number. Comments are never continued."""
     pending: str | None = None
-    for line in lines:
+    begin = 0
+    for number, line in enumerate(lines, 1):
         text = line.lstrip(_WHITE_SPACE)
         if pending is None:
             if not text or text[0] in "#!":
                 continue
-            pending = ""
+            pending, begin = "", number
         pending += text
         if (len(text) - len(text.rstrip("\\"))) % 2:
             pending = pending[:-1]
             continue
-        yield pending
+        yield begin, pending
         pending = None
     if pending:
-        yield pending
+        yield begin, pending
 
 
 def _split(line: str) -> tuple[str, str]:

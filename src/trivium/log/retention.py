@@ -4,26 +4,43 @@ A segment is judged by its largest timestamp, which has been checked against its
 time index cannot make records disappear early.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from trivium.log.partition_log import PartitionLog
+from trivium.log.segment import Segment
+from trivium.log.shortening import drop_oldest
+from trivium.log.staged import Staged, carry_out
 
 
-@dataclass(frozen=True, slots=True)
-class Expired:
-    """What one pass removed."""
+class Expired(NamedTuple):
+    """What one pass took away."""
 
-    segments: int
-    size_bytes: int
+    dropped: Sequence[Segment]
+
+    @property
+    def segments(self) -> int:
+        return len(self.dropped)
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self.dropped)
 
 
 def expire(log: PartitionLog, now_ms: int) -> Expired:
-    """Delete every segment that retention no longer keeps, and those below the log's start."""
-    segments = size_bytes = 0
+    """``expiring``, here and now."""
+    return carry_out(expiring(log, now_ms))
+
+
+def expiring(log: PartitionLog, now_ms: int) -> Staged[Expired]:
+    """Drop every segment that retention no longer keeps, and those below the log's start."""
+    dropped = []
     while _oldest_is_expendable(log, now_ms):
-        size_bytes += log.drop_oldest(now_ms)
-        segments += 1
-    return Expired(segments, size_bytes)
+        segment = yield from drop_oldest(log, now_ms)
+        if segment is None:
+            break
+        dropped.append(segment)
+    return Expired(dropped)
 
 
 def _oldest_is_expendable(log: PartitionLog, now_ms: int) -> bool:

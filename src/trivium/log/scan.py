@@ -11,7 +11,14 @@ from struct import Struct
 from typing import NamedTuple
 
 from trivium.log.files import File
-from trivium.records.batch import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader, check_batch, read_header
+from trivium.records.batch import (
+    HEADER_BYTES,
+    LOG_OVERHEAD_BYTES,
+    NO_LEADER_EPOCH,
+    BatchHeader,
+    check_batch,
+    read_header,
+)
 from trivium.records.legacy import iter_messages
 from trivium.wire.errors import DecodeError
 from trivium.wire.limits import BATCH_BYTES_MAX
@@ -62,16 +69,18 @@ def scan(
     *,
     offset_start: int,
     offset_end: int | None,
+    epoch_start: int = NO_LEADER_EPOCH,
     gap_at_end: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
 ) -> Iterator[Found]:
     """Every batch in ``[position, position_end)``, checked; ``Damage`` at the first that is not sound.
 
-    ``offset_start``: no batch may begin before it. ``offset_end``: the next segment's base offset, or None
-    where nothing follows; a gap before the very last batch is then damage, unless ``gap_at_end`` (a follower
-    of a compacted topic has one where its leader has it).
+    ``offset_start``: no batch may begin before it, and none may be of an epoch before ``epoch_start``.
+    ``offset_end``: the next segment's base offset, or None where nothing follows; a gap before the very last
+    batch is then damage, unless ``gap_at_end`` (a follower of a compacted topic has one where its leader has
+    it).
     """
-    expected, epoch = offset_start, -1
+    expected, epoch = offset_start, epoch_start
     buffer, buffer_start = memoryview(b""), position
     while position < position_end:
         at = position - buffer_start

@@ -8,6 +8,8 @@ pinned; closing waits for the pin (``retire``).
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from zlib import crc32
 
 from trivium.log.files import File, Files
 from trivium.log.names import offset_text
@@ -16,9 +18,25 @@ from trivium.log.scan import CHUNK_BYTES, Damage, Found, scan
 from trivium.log.settings import LogSettings
 from trivium.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from trivium.log.txn_index import TxnIndex
-from trivium.records.batch import HEADER_BYTES, BatchHeader, read_header
+from trivium.records.batch import HEADER_BYTES, NO_LEADER_EPOCH, BatchHeader, read_header
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
+
+
+class Extent(NamedTuple):
+    """So many bytes of a log file from a position on. The segment keeps the file open while it is pinned."""
+
+    segment: "Segment"
+    position: int
+    size_bytes: int
+
+    @property
+    def is_near(self) -> bool:
+        """Whether they are in memory, as far as one can tell without reading them."""
+        return self.segment.file.is_near(self.size_bytes, self.position)
+
+    def read(self) -> bytes:
+        return self.segment.file.read(self.size_bytes, self.position)
 
 
 class Segment:
@@ -84,6 +102,14 @@ class Segment:
     def path(self, kind: str) -> str:
         return f"{self._prefix}{kind}{self._suffix}"
 
+    def note_names(self, directory: str, suffix: str) -> None:
+        """Its files are called otherwise now. A descriptor that is open stays what it is."""
+        self._prefix = f"{directory}/{offset_text(self.base_offset)}"
+        self._suffix = suffix
+        self.index.file.path = self.path(".index")
+        self.times.file.path = self.path(".timeindex")
+        self.aborted.file.path = self.path(".txnindex")
+
     @property
     def file(self) -> File:
         if self._file is None:
@@ -95,16 +121,19 @@ class Segment:
         self._file = self._files.open(self.path(".log"), create=True)
         self.size_bytes = self._file.size()
         self._loaded = self.aborted_proven = self.size_bytes == 0
+        if self.settings.preallocate and self.size_bytes == 0:
+            self._file.truncate(self.settings.segment_bytes)
 
     # -- writing -------------------------------------------------------------------------------
 
     def append(self, data: Buffer, batches: Sequence[tuple[int, BatchHeader]]) -> None:
         """Write whole batches at the end, in one write. On an error the file is as it was."""
         start = self.size_bytes
+        file = self._file or self.file
         try:
-            self.file.write(data, start)
+            file.write(data, start)
         except OSError:
-            self.file.truncate(start)
+            file.truncate(start)
             raise
         self.size_bytes = start + len(data)
         for at, header in batches:
@@ -127,28 +156,39 @@ class Segment:
             self._max_timestamp = TimestampOffset(header.max_timestamp, header.last_offset)
 
     def should_roll(self, incoming_bytes: int, timestamp: int, offset_last: int, now_ms: int) -> bool:
-        if self.size_bytes == 0:
+        size_bytes, settings = self.size_bytes, self.settings
+        if size_bytes == 0:
             return False
         first = self.first_timestamp
         waited_ms = timestamp - first if first >= 0 and timestamp >= 0 else now_ms - self.created_ms
         return (
-            self.size_bytes + incoming_bytes > self.settings.segment_bytes
-            or waited_ms > self.settings.roll_ms
-            or len(self.index) * 8 >= self.settings.segment_index_bytes - 8
+            size_bytes + incoming_bytes > settings.segment_bytes
+            or waited_ms > self.roll_ms
+            or self.index.size_bytes >= settings.segment_index_bytes - 8
             or offset_last - self.base_offset > 0x7FFFFFFF
         )
 
-    def seal(self) -> None:
-        """Nothing more will be appended: bring the indexes to disk, with a last entry for time.
+    @property
+    def roll_ms(self) -> int:
+        """After how long it is rolled. Its part of the jitter follows from its name: partitions that began
+        together do not roll together, and still one history has one course.
+        """
+        roll_ms, jitter_ms = self.settings.roll_ms, self.settings.segment_jitter_ms
+        if not jitter_ms:
+            return roll_ms
+        return roll_ms - crc32(self._prefix.encode()) % min(jitter_ms, max(1, roll_ms))
 
-        A torn offset or time index shows when it is read. Of the aborted transactions a missing one does
-        not, so these are durable before anything after the segment can be.
+    def seal(self) -> None:
+        """Nothing more will be appended: bring the indexes to disk, with a last entry for time. They become
+        durable with the next sync of the log, before its recovery point passes the segment: until then a
+        crash makes them again from the log file.
         """
         self._load()
+        if self.file.size() > self.size_bytes:
+            # It was preallocated.
+            self.file.truncate(self.size_bytes)
         self.times.append(*self._max_timestamp)
         self.flush_indexes()
-        if len(self.aborted):
-            self.aborted.file.flush(sync=True)
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -156,47 +196,80 @@ class Segment:
         """Checked batches from a position on; see ``scan``."""
         return self._scan(position, self.base_offset if offset_start is None else offset_start, CHUNK_BYTES)
 
+    def extent(self, offset: int, max_bytes: int) -> Extent:
+        """Where the bytes lie that a read from this offset begins with."""
+        self._load()
+        position = self.index.lookup(offset).position
+        size_bytes = min(max_bytes + self.settings.index_interval_bytes, self.size_bytes - position)
+        return Extent(self, position, size_bytes)
+
     def batches_from(self, offset: int, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Found]:
         """Checked batches, beginning with the one that holds ``offset`` or is the first after it."""
         self._load()
-        found = self._scan(*self._position_before(offset), chunk_bytes)
+        found = self._scan_to(offset, chunk_bytes)
         for batch in found:
             if batch.header.last_offset >= offset:
                 yield batch
                 yield from found
 
-    def _scan(self, position: int, offset_start: int, chunk_bytes: int) -> Iterator[Found]:
+    def _scan_to(self, offset: int, chunk_bytes: int) -> Iterator[Found]:
+        """Batches from one near the offset on.
+
+        An index entry names the last offset of a batch, so what is wanted mostly lies in the batch behind it.
+        That one is begun with, on the word of the header between, which the entry confirms; if it is not
+        sound or does not follow at once, the entry's own batch is walked over as well, to say why.
+        """
+        entry, header = self._entry_before(offset)
+        if header is not None and entry.offset < offset:
+            behind = entry.position + header.size_bytes
+            found = self._scan(behind, header.offset_end, chunk_bytes, header.leader_epoch)
+            try:
+                first = next(found, None)
+            except Damage:
+                first = None
+            if first is not None and first.header.base_offset == header.offset_end:
+                yield first
+                yield from found
+                return
+        yield from self._scan(
+            entry.position, self.base_offset if header is None else header.base_offset, chunk_bytes
+        )
+
+    def _scan(
+        self, position: int, offset_start: int, chunk_bytes: int, epoch_start: int = NO_LEADER_EPOCH
+    ) -> Iterator[Found]:
         return scan(
             self.file,
             position,
             self.size_bytes,
             offset_start=offset_start,
+            epoch_start=epoch_start,
             offset_end=self.offset_limit,
             gap_at_end=self.settings.compact,
             chunk_bytes=chunk_bytes,
         )
 
-    def _position_before(self, offset: int) -> tuple[int, int]:
-        """A position at or before the batch that holds the offset, and that batch's base offset.
+    def _entry_before(self, offset: int) -> tuple[OffsetPosition, BatchHeader | None]:
+        """The index entry at or before the offset, and the header of its batch; None at the very beginning.
 
-        The index entry must name a real batch with just that last offset. One that does not is damage
-        to the index, never to the data: the index is made again from the log file.
+        The entry must name a real batch with just that last offset. One that does not is damage to the
+        index, never to the data: the index is made again from the log file.
         """
         entry = self.index.lookup(offset)
         if entry.position == 0:
-            return 0, self.base_offset
+            return entry, None
         try:
-            return entry.position, self._base_offset_at(entry)
+            return entry, self._header_at(entry)
         except DecodeError:
             self.rebuild_indexes()
-            return self._position_before(offset)
+            return self._entry_before(offset)
 
-    def _base_offset_at(self, entry: OffsetPosition) -> int:
-        """The base offset of the batch that an index entry points at, if it is the one it describes."""
+    def _header_at(self, entry: OffsetPosition) -> BatchHeader:
+        """The header of the batch that an index entry points at, if it is the one it describes."""
         header = read_header(self.file.read(HEADER_BYTES, entry.position))
         if header.last_offset != entry.offset or header.base_offset < self.base_offset:
             raise DecodeError(f"{self.path('.index')} disagrees with the log at position {entry.position}")
-        return header.base_offset
+        return header
 
     def offset_before(self, timestamp: int) -> int:
         """An offset at or before the first record that is not older than ``timestamp``."""
@@ -267,10 +340,10 @@ class Segment:
             self._max_timestamp = newest
             entry = self.index.lookup(newest.offset)
             if entry.position:
-                position, offset = entry.position, self._base_offset_at(entry)
+                position, offset = entry.position, self._header_at(entry).base_offset
         last = self.index.last()
         if last is not None:
-            self._base_offset_at(last)
+            self._header_at(last)
         for found in self._scan(position, offset, CHUNK_BYTES):
             self._note_timestamp(found.header)
             self._offset_end = found.header.offset_end
@@ -278,7 +351,7 @@ class Segment:
 
     def _check_time_entry(self, entry: TimestampOffset) -> None:
         """A time entry must name a batch that has just that largest timestamp."""
-        for found in self._scan(*self._position_before(entry.offset), CHUNK_BYTES):
+        for found in self._scan_to(entry.offset, CHUNK_BYTES):
             header = found.header
             if header.last_offset >= entry.offset:
                 if header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
@@ -355,16 +428,6 @@ class Segment:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def remove_segment_files(files: Files, directory: str, base_offset: int) -> None:
-    """Remove what belongs to one segment; what is not there is no error. The log file goes last: as long
-    as it is there the rest can be made again.
-    """
-    for kind in (".index", ".timeindex", ".txnindex", ".snapshot", ".log"):
-        path = f"{directory}/{offset_text(base_offset)}{kind}"
-        if files.exists(path):
-            files.remove(path)
 
 
 def is_thinned(header: BatchHeader, expected_offset: int) -> bool:

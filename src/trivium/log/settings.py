@@ -1,15 +1,18 @@
 """How one partition's log behaves. Names, units and defaults are Kafka's topic settings."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 FOREVER = -1
 """Kafka's word for "no limit" in retention settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSettings:
+class LogSettings(NamedTuple):
     segment_bytes: int = 1 << 30
     segment_ms: int = 7 * 24 * 3600 * 1000
+    segment_jitter_ms: int = 0
+    """So much earlier, at most, a segment is rolled by time: each by another part of it."""
+    preallocate: bool = False
+    """A new log file has its full size from the beginning."""
     segment_index_bytes: int = 10 << 20
     """An index that is full rolls the segment; entries are 8 bytes, so this is 1.3 million of them."""
     index_interval_bytes: int = 4096
@@ -27,6 +30,9 @@ class LogSettings:
     flush_messages: int = (1 << 63) - 1
     """Sync after this many records even if nobody waits for it."""
     flush_ms: int = (1 << 63) - 1
+
+    file_delete_delay_ms: int = 60_000
+    """So long the files of what was deleted stay, under another name."""
 
     producer_id_expiration_ms: int = 24 * 3600 * 1000
 

@@ -1,13 +1,12 @@
 """What a read gives: whole batches as they lie on disk, in as few pieces as possible."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trivium.log.scan import Found, holds_batch
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(NamedTuple):
     """Whole batches as they lie on disk, and the offset to read on from."""
 
     runs: Sequence[memoryview]

@@ -2,10 +2,13 @@
 
 A directory that cannot be opened, or fails later, is offline: its partitions answer ``DirectoryOffline``
 and the rest go on. Only when none is left is there nothing to open.
+
+A partition in two directories has been on its way from one to the other when the broker died (see
+``moving``): both copies are whole then, the longer one stays, the other is set aside.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from trivium.log.checkpoint import TopicPartition
@@ -14,10 +17,10 @@ from trivium.log.faults import DirectoryOffline, DirectoryRefused, LogError
 from trivium.log.files import Files
 from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
+from trivium.log.survey import TopicIdOf
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Whose directories these are. ``cluster_id`` None accepts what they say themselves."""
 
     node_id: int
@@ -46,6 +49,7 @@ class LogStore:
         new_id: Callable[[], UUID],
         settings_for: SettingsFor,
         now_ms: int,
+        topic_id_of: TopicIdOf | None = None,
     ) -> "LogStore":
         """Open every directory; refuse if one is another cluster's, or if all of them fail."""
         opened: list[LogDirectory] = []
@@ -61,19 +65,25 @@ class LogStore:
                     new_id=new_id,
                     settings_for=settings_for,
                     now_ms=now_ms,
+                    topic_id_of=topic_id_of,
                 )
             except DirectoryRefused:
                 _close_all(opened)
                 raise
             except (OSError, LogError) as error:
-                offline[path] = str(error)
+                offline[path] = _reason(path, error)
                 continue
             opened.append(directory)
             cluster_id = directory.meta.cluster_id
         if not opened:
             reasons = "; ".join(offline.values())
-            raise DirectoryRefused(f"no log directory can be opened: {reasons}")
-        _refuse_twins(opened)
+            raise DirectoryRefused(
+                f"no log directory can be opened: {reasons}; choose one that can be written to"
+            )
+        if topic_id_of is None:
+            _refuse_twins(opened)
+        else:
+            _retire_twins(opened, new_id)
         return cls(opened, offline, new_id)
 
     def __iter__(self) -> Iterator[TopicPartition]:
@@ -91,21 +101,40 @@ class LogStore:
         return self._homes[topic, partition]
 
     def create(
-        self, topic: str, partition: int, topic_id: UUID, settings: LogSettings, now_ms: int
+        self,
+        topic: str,
+        partition: int,
+        topic_id: UUID,
+        settings: LogSettings,
+        now_ms: int,
+        *,
+        among: Sequence[str] | None = None,
+        lazily: bool = False,
     ) -> PartitionLog:
-        """Make a partition in the living directory that has the fewest."""
-        alive = [directory for directory in self.directories if not directory.is_offline]
+        """Make a partition in the living directory with the fewest: of all, or of those in ``among``."""
+        homes = [each for each in self.directories if among is None or each.path in among]
+        alive = [each for each in homes if not each.is_offline]
         if not alive:
-            first = self.directories[0]
-            raise DirectoryOffline(first.path, first.health.reason or "no directory is left")
+            raise DirectoryOffline(homes[0].path, homes[0].health.reason or "no directory is left")
         home = min(alive, key=lambda directory: len(directory.logs))
-        log = home.create(topic, partition, topic_id, settings, now_ms)
+        log = home.create(
+            topic, partition, topic_id, settings, now_ms, lazily=lazily, set_aside_as=self._new_id()
+        )
         self._homes[topic, partition] = home
         return log
 
     def delete(self, topic: str, partition: int) -> None:
+        home, doomed = self.doom(topic, partition)
+        home.remove_doomed(doomed)
+
+    def doom(self, topic: str, partition: int) -> tuple[LogDirectory, str]:
+        """The quick half of ``delete``; ``LogDirectory.remove_doomed`` is the slow one."""
         home = self._homes.pop((topic, partition))
-        home.delete(topic, partition, self._new_id())
+        return home, home.doom(topic, partition, self._new_id())
+
+    def rehome(self, topic: str, partition: int, home: LogDirectory) -> None:
+        """The partition lives in another directory from now on."""
+        self._homes[topic, partition] = home
 
     def write_checkpoints(self) -> None:
         for directory in self.directories:
@@ -114,6 +143,13 @@ class LogStore:
 
     def close(self) -> None:
         _close_all(self.directories)
+
+
+def _reason(path: str, error: OSError | LogError) -> str:
+    """Why a directory is offline, in words: the operating system's, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or path}: {error.strerror}"
+    return str(error)
 
 
 def _close_all(directories: Sequence[LogDirectory]) -> None:
@@ -138,3 +174,20 @@ def _refuse_twins(directories: Sequence[LogDirectory]) -> None:
                     f"{key[0]}-{key[1]} is in {seen[key]} and in {directory.path}; move one of them away"
                 )
             seen[key] = directory.path
+
+
+def _retire_twins(directories: Sequence[LogDirectory], new_id: Callable[[], UUID]) -> None:
+    longest: dict[TopicPartition, LogDirectory] = {}
+    for directory in directories:
+        for key in list(directory.logs):
+            other = longest.setdefault(key, directory)
+            if other is directory:
+                continue
+            if directory.logs[key].log_end_offset > other.logs[key].log_end_offset:
+                longest[key], loser = directory, other
+            else:
+                loser = directory
+            loser.retire(*key, new_id())
+            loser.opening.notes.append(
+                f"{key[0]}-{key[1]} is in {longest[key].path} too, with no fewer records: set aside here"
+            )

@@ -1,53 +1,31 @@
 """Putting a compacted segment in the place of those it replaces, so that a crash at any point is harmless.
 
-::
-
-    .cleaned   being written; a crash forgets it
-    .swap      whole and durable; a crash finishes the swap
-    (none)     in place
-
-Each step that the next one relies on is made durable first: without that a crash could keep the new
-segment and bring back the old ones, and two segments would hold the same offsets.
+In order, each step durable before the next: the new segment is called ``.swap``, which decides it; the elders
+are set aside as ``.deleted``; the new one gets the name of the first of them. Without that a crash could keep
+the new segment and bring back the old ones, and two segments would hold the same offsets.
 """
 
 from collections.abc import Sequence
 
 from trivium.log.files import Files
-from trivium.log.names import Kind, Stage, offset_file, parse_offset_file
-from trivium.log.segment import Segment, remove_segment_files
+from trivium.log.names import offset_file, parse_offset_file
+from trivium.log.segment import Segment
 from trivium.log.settings import LogSettings
-
-_INDEXES: tuple[Kind, ...] = (".index", ".timeindex", ".txnindex")
-_LOG_LAST: tuple[Kind, ...] = (*_INDEXES, ".log")
+from trivium.log.stages import INDEXES, rename_stage
 
 
-def rename_stage(files: Files, directory: str, base_offset: int, old: Stage, new: Stage) -> None:
-    """Move a segment's files from one stage of life to another; the log file last, for it decides."""
-    for kind in _LOG_LAST:
-        path = f"{directory}/{offset_file(base_offset, kind, old)}"
-        if files.exists(path):
-            files.rename(path, f"{directory}/{offset_file(base_offset, kind, new)}")
-    files.sync_directory(directory)
-
-
-def remove_stage(files: Files, directory: str, base_offset: int, stage: Stage) -> None:
-    """Remove a segment's files in that stage; what is not there is no error."""
-    for kind in _LOG_LAST:
-        path = f"{directory}/{offset_file(base_offset, kind, stage)}"
-        if files.exists(path):
-            files.remove(path)
-
-
-def complete_swap(files: Files, directory: str, base_offset: int, replaced: Sequence[int]) -> None:
-    """Take the replaced segments away, then give the ``.swap`` files their final names."""
+def set_aside(files: Files, directory: str, base_offset: int, replaced: Sequence[int]) -> None:
+    """Take the replaced segments away, but for the log file of the first, whose name is still needed."""
     for base in replaced:
         if base != base_offset:
-            remove_segment_files(files, directory, base)
+            rename_stage(files, directory, base, "", ".deleted")
     # The old indexes of the first one, too: they describe positions in another file.
-    for kind in _INDEXES:
-        if files.exists(path := f"{directory}/{offset_file(base_offset, kind)}"):
-            files.remove(path)
-    files.sync_directory(directory)
+    rename_stage(files, directory, base_offset, "", ".deleted", INDEXES)
+
+
+def put_in_place(files: Files, directory: str, base_offset: int) -> None:
+    """Give the ``.swap`` files their final names."""
+    rename_stage(files, directory, base_offset, "", ".deleted", (".log",))
     rename_stage(files, directory, base_offset, ".swap", "")
 
 
@@ -59,7 +37,10 @@ def finish_swaps(files: Files, directory: str) -> list[int]:
     for swap in parsed:
         if swap.stage == ".swap" and swap.kind == ".log":
             end = _end_of_swap(files, directory, swap.offset, live)
-            complete_swap(files, directory, swap.offset, [base for base in live if swap.offset < base < end])
+            set_aside(files, directory, swap.offset, [base for base in live if swap.offset < base < end])
+            files.sync_directory(directory)
+            put_in_place(files, directory, swap.offset)
+            files.sync_directory(directory)
             finished.append(swap.offset)
     for swap in parsed:
         if swap.stage == ".swap" and swap.offset not in finished:

@@ -69,12 +69,19 @@ class TimeIndex:
         """Note that the largest timestamp so far is this. What is not larger than the last adds nothing."""
         if timestamp < 0:
             return
-        entry, last = self._encoded(timestamp, offset), self._entries.last_bytes()
-        # Numbers that are not negative compare as their big-endian bytes do.
-        if last and (entry[:8] < last[:8] or entry[8:] < last[8:]):
-            raise ValueError(f"time index entry {timestamp} at {offset} does not come after {self.last()}")
-        if not last or entry[:8] > last[:8]:
-            self._entries.append(entry)
+        relative_offset = offset - self._base_offset
+        if not 0 <= relative_offset <= _INT32_MAX:
+            raise EncodeError(f"time {timestamp} at offset {offset} has no place in {self._entries.path}")
+        image = self._entries.image()
+        if image:
+            last_timestamp, last_offset = _ENTRY.unpack_from(image, len(image) - _ENTRY.size)
+            if timestamp < last_timestamp or relative_offset < last_offset:
+                raise ValueError(
+                    f"time index entry {timestamp} at {offset} does not come after {self.last()}"
+                )
+            if timestamp == last_timestamp:
+                return
+        self._entries.append(_ENTRY.pack(timestamp, relative_offset))
 
     def _timestamp(self, slot: int) -> int:
         timestamp: int = _TIMESTAMP.unpack_from(self._entries.image(), slot * _ENTRY.size)[0]
@@ -83,12 +90,6 @@ class TimeIndex:
     def _entry(self, slot: int) -> TimestampOffset:
         timestamp, relative_offset = _ENTRY.unpack_from(self._entries.image(), slot * _ENTRY.size)
         return TimestampOffset(timestamp, self._base_offset + relative_offset)
-
-    def _encoded(self, timestamp: int, offset: int) -> bytes:
-        relative_offset = offset - self._base_offset
-        if timestamp < 0 or not 0 <= relative_offset <= _INT32_MAX:
-            raise EncodeError(f"time {timestamp} at offset {offset} has no place in {self._entries.path}")
-        return _ENTRY.pack(timestamp, relative_offset)
 
     def _check_order(self, image: Buffer) -> None:
         for earlier, later in pairwise(chain([(0, 0)], _ENTRY.iter_unpack(image))):

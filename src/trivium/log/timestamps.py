@@ -1,6 +1,6 @@
 """Finding records by time: the first at or after a moment, and the latest of all."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trivium.log.partition_log import PartitionLog
 from trivium.log.scan import Found
@@ -8,8 +8,7 @@ from trivium.records.batch import find_timestamp, iter_records
 from trivium.wire.errors import DecodeError
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(NamedTuple):
     """A record's place in time and in the log."""
 
     offset: int

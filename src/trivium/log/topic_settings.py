@@ -5,8 +5,7 @@ where that has none either, the default. Settings that do not concern a log are 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from trivium.log.settings import LogSettings
 from trivium.wire.errors import DecodeError
@@ -16,8 +15,16 @@ _MINUTE_MS: Final = 60 * _SECOND_MS
 _HOUR_MS: Final = 60 * _MINUTE_MS
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
+def _double(text: str) -> float:
+    """A number as Java writes it: it may say of itself that it is a double or a float."""
+    return float(text.strip().rstrip("dDfF"))
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text.strip().lower()]
+
+
+class _Setting(NamedTuple):
     """One field of ``LogSettings``: its name for topics, if any, and for brokers, first the strongest.
 
     A broker may say a time in larger units; each of its names comes with the unit in terms of ours.
@@ -31,6 +38,10 @@ class _Setting:
 _SETTINGS: Final[dict[str, _Setting]] = {
     "segment_bytes": _Setting("segment.bytes", (("log.segment.bytes", 1),)),
     "segment_ms": _Setting("segment.ms", (("log.roll.ms", 1), ("log.roll.hours", _HOUR_MS))),
+    "segment_jitter_ms": _Setting(
+        "segment.jitter.ms", (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", _HOUR_MS))
+    ),
+    "preallocate": _Setting("preallocate", (("log.preallocate", 1),), _truth),
     "segment_index_bytes": _Setting("segment.index.bytes", (("log.index.size.max.bytes", 1),)),
     "index_interval_bytes": _Setting("index.interval.bytes", (("log.index.interval.bytes", 1),)),
     "retention_ms": _Setting(
@@ -39,13 +50,14 @@ _SETTINGS: Final[dict[str, _Setting]] = {
     ),
     "retention_bytes": _Setting("retention.bytes", (("log.retention.bytes", 1),)),
     "min_cleanable_dirty_ratio": _Setting(
-        "min.cleanable.dirty.ratio", (("log.cleaner.min.cleanable.ratio", 1),), float
+        "min.cleanable.dirty.ratio", (("log.cleaner.min.cleanable.ratio", 1),), _double
     ),
     "min_compaction_lag_ms": _Setting("min.compaction.lag.ms", (("log.cleaner.min.compaction.lag.ms", 1),)),
     "max_compaction_lag_ms": _Setting("max.compaction.lag.ms", (("log.cleaner.max.compaction.lag.ms", 1),)),
     "delete_retention_ms": _Setting("delete.retention.ms", (("log.cleaner.delete.retention.ms", 1),)),
     "flush_messages": _Setting("flush.messages", (("log.flush.interval.messages", 1),)),
     "flush_ms": _Setting("flush.ms", (("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1))),
+    "file_delete_delay_ms": _Setting("file.delete.delay.ms", (("log.segment.delete.delay.ms", 1),)),
     "producer_id_expiration_ms": _Setting(None, (("producer.id.expiration.ms", 1),)),
 }
 
@@ -78,10 +90,11 @@ def _find(setting: _Setting, topic: Mapping[str, str], broker: Mapping[str, str]
 def _parse(setting: _Setting, name: str, text: str, unit: int) -> Any:
     try:
         value = setting.parse(text)
-    except ValueError as error:
-        raise DecodeError(f"{name} = {text!r} is no number") from error
+    except (KeyError, ValueError) as error:
+        kind = "neither true nor false" if setting.parse is _truth else "no number"
+        raise DecodeError(f"{name} = {text!r} is {kind}") from error
     # Below zero is a word ("no limit"), not a quantity that could have a unit.
-    return value * unit if value > 0 else value
+    return value * unit if unit > 1 and value > 0 else value
 
 
 def _cleanup(policy: str) -> tuple[bool, bool]:

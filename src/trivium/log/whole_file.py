@@ -20,15 +20,18 @@ def read(files: Files, path: str) -> bytes:
         file.close()
 
 
-def replace(files: Files, path: str, data: Buffer) -> None:
+def replace(files: Files, path: str, data: Buffer, *, durably: bool = True) -> None:
+    """Not ``durably``: without the syncs. A crash may then leave the new name with less than its content."""
     temporary = path + TEMPORARY
     file = files.open(temporary, create=True)
     try:
         # A predecessor may have died here and left more bytes than we are going to write.
         file.truncate(0)
         file.write(data, 0)
-        file.sync()
+        if durably:
+            file.sync()
     finally:
         file.close()
     files.rename(temporary, path)
-    files.sync_directory(os.path.dirname(path) or ".")
+    if durably:
+        files.sync_directory(os.path.dirname(path) or ".")

@@ -6,15 +6,15 @@ milliseconds in Kafka and microseconds in Spark.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trivium.records import kernel
 from trivium.records.batch import MAGIC, NO_LEADER_EPOCH, BatchHeader, seal
 from trivium.records.compression import Compression
-from trivium.records.record import Blobs, RowColumns, Section
+from trivium.records.record import Blobs, Columns, RowColumns, Section
 from trivium.wire.errors import EncodeError
 
 _HEADER = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -43,28 +43,21 @@ def to_arrow(
     partition: int,
     offset_start: int = 0,
     offset_end: int | None = None,
+    schema: pa.Schema = SCHEMA,
 ) -> pa.RecordBatch:
     """The records of these sections, in order, that lie in the range of offsets.
 
-    The sections are those of one partition (``batch.read_section``), without control batches.
+    The sections are those of one partition (``batch.read_section``), without control batches. ``schema``
+    has some of the fields of ``SCHEMA``, in any order; what is not in it is not copied.
     """
-    columns = kernel.to_columns(sections)
+    names = schema.names
+    columns = kernel.to_columns(sections, "key" in names, "value" in names, "headers" in names)
     rows_count = columns.rows_count
-    arrays = [
-        _binary_array(columns.keys, rows_count),
-        _binary_array(columns.values, rows_count),
-        pa.repeat(pa.scalar(topic, pa.string()), rows_count),
-        pa.repeat(pa.scalar(partition, pa.int32()), rows_count),
-        _number_array(pa.int64(), columns.offsets, rows_count),
-        _number_array(pa.timestamp("us", tz="UTC"), columns.timestamps_us, rows_count),
-        _number_array(pa.int32(), columns.timestamp_types, rows_count),
-        _headers_array(columns.header_ends, columns.header_names, columns.header_values, rows_count),
-    ]
-    whole = pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+    arrays = [_FILLS[name](columns, topic, partition) for name in names]
     offsets = memoryview(columns.offsets).cast("q")
     first = bisect_left(offsets, offset_start)
     end = rows_count if offset_end is None else bisect_left(offsets, offset_end)
-    return whole.slice(first, max(end - first, 0))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema).slice(first, max(end - first, 0))
 
 
 def from_arrow(
@@ -103,6 +96,27 @@ def from_arrow(
         row += packed.records_count
 
 
+_FILLS: Final[Mapping[str, Callable[[Columns, str, int], pa.Array]]] = {
+    "key": lambda columns, _topic, _partition: _binary_array(columns.keys, columns.rows_count),
+    "value": lambda columns, _topic, _partition: _binary_array(columns.values, columns.rows_count),
+    "topic": lambda columns, topic, _partition: pa.repeat(pa.scalar(topic, pa.string()), columns.rows_count),
+    "partition": lambda columns, _topic, partition: pa.repeat(
+        pa.scalar(partition, pa.int32()), columns.rows_count
+    ),
+    "offset": lambda columns, _topic, _partition: _number_array(
+        pa.int64(), columns.offsets, columns.rows_count
+    ),
+    "timestamp": lambda columns, _topic, _partition: _number_array(
+        pa.timestamp("us", tz="UTC"), columns.timestamps_us, columns.rows_count
+    ),
+    "timestampType": lambda columns, _topic, _partition: _number_array(
+        pa.int32(), columns.timestamp_types, columns.rows_count
+    ),
+    "headers": lambda columns, _topic, _partition: _headers_array(columns),
+}
+"""How each column comes to its array."""
+
+
 def _number_array(kind: pa.DataType, data: bytearray, rows_count: int) -> pa.Array:
     return pa.Array.from_buffers(kind, rows_count, [None, pa.py_buffer(data)])
 
@@ -113,12 +127,23 @@ def _binary_array(blobs: Blobs, rows_count: int, kind: pa.DataType | None = None
     return pa.Array.from_buffers(kind or pa.binary(), rows_count, buffers)
 
 
-def _headers_array(header_ends: bytearray, names: Blobs, values: Blobs, rows_count: int) -> pa.Array:
-    headers_count = len(names.offsets) // 4 - 1
+def _headers_array(columns: Columns) -> pa.Array:
+    """A list for each record; null where it has no headers, as Spark's Kafka source has it."""
+    headers_count = columns.headers_count
+    if not headers_count:
+        return pa.nulls(columns.rows_count, _HEADERS)
+    import pyarrow.compute as pc  # It takes as long to load as all the rest: only who needs it waits.
+
     entries = pa.StructArray.from_arrays(
-        [_names_array(names, headers_count), _binary_array(values, headers_count)], fields=list(_HEADER)
+        [
+            _names_array(columns.header_names, headers_count),
+            _binary_array(columns.header_values, headers_count),
+        ],
+        fields=list(_HEADER),
     )
-    return pa.Array.from_buffers(_HEADERS, rows_count, [None, pa.py_buffer(header_ends)], children=[entries])
+    ends = _number_array(pa.int32(), columns.header_ends, columns.rows_count + 1)
+    is_empty = pc.equal(ends[1:], ends[:-1])
+    return pa.ListArray.from_arrays(ends, entries, type=_HEADERS, mask=is_empty)
 
 
 def _names_array(names: Blobs, headers_count: int) -> pa.Array:
@@ -181,6 +206,8 @@ def _timestamps(rows: pa.RecordBatch, timestamp_ms: int) -> bytes:
     rows_count: int = rows.num_rows
     if "timestamp" not in rows.schema.names:
         return timestamp_ms.to_bytes(8, "little", signed=True) * rows_count
+    import pyarrow.compute as pc
+
     column = rows.column("timestamp")
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False)

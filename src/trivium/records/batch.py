@@ -3,172 +3,88 @@
 A broker checks the header and the checksum, stamps its offset and epoch into the first 16 bytes, which
 the checksum leaves out for that reason, and never looks inside. Whoever does look inside (compaction,
 bridging between protocols, Arrow) goes through ``build_batch``, ``iter_records`` and ``retain``; their
-loops run in the kernel.
-
-::
-
-    offset  size  field
-         0     8  base offset            absolute; the first record's offset delta is relative to it
-         8     4  batch length           bytes that follow this field
-        12     4  partition leader epoch
-        16     1  magic                  2
-        17     4  crc                    CRC-32C of all that follows this field
-        21     2  attributes             bits 0-2 compression, 3 timestamp type (1 = log append time),
-                                         4 transactional, 5 control, 6 delete horizon
-        23     4  last offset delta      survives compaction: the batch keeps its range of offsets
-        27     8  base timestamp         record timestamps are deltas to it; with bit 6 it is the horizon
-        35     8  max timestamp          with bit 3 the timestamp of every record
-        43     8  producer id            -1 when not idempotent
-        51     2  producer epoch
-        53     4  base sequence
-        57     4  records count
-        61     …  records                one compressed block, or plain (layout: kernel)
-
-All integers are big-endian and signed, the crc excepted.
+loops run in the kernel, and so does the check of a batch, which every produced and every read batch passes.
+The bytes of a header are drawn in ``header``.
 """
 
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
 from struct import Struct
 from struct import error as struct_error
-from typing import NamedTuple
 
 from trivium.records import kernel
 from trivium.records.compression import Compression, compress, decompress
 from trivium.records.crc import crc32c
-from trivium.records.record import RECORD_BYTES_MIN, Record, Section
+from trivium.records.header import (
+    ATTRIBUTES_AT,
+    COMPRESSION_BITS,
+    CONTROL_BIT,
+    CRC_AT,
+    DELETE_HORIZON_BIT,
+    HEADER,
+    HEADER_BYTES,
+    LEADER_EPOCH_AT,
+    LOG_APPEND_TIME_BIT,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+    MAX_TIMESTAMP_AT,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    TimestampType,
+)
+from trivium.records.record import Record, Section
 from trivium.wire.buffer import Buffer
-from trivium.wire.errors import DecodeError, EncodeError
+from trivium.wire.errors import EncodeError
 from trivium.wire.limits import BATCH_BYTES_MAX, DECOMPRESSED_BYTES_MAX
 
-HEADER_BYTES = 61
-LOG_OVERHEAD_BYTES = 12
-"""Base offset and batch length: what the length field does not count."""
+__all__ = [
+    "HEADER_BYTES",
+    "LOG_OVERHEAD_BYTES",
+    "MAGIC",
+    "BatchHeader",
+    "TimestampType",
+    "build_batch",
+    "check_batch",
+    "check_batches",
+    "find_latest",
+    "find_timestamp",
+    "iter_batches",
+    "iter_records",
+    "read_header",
+    "read_section",
+    "retain",
+    "scan_keys",
+    "seal",
+    "stamp",
+    "stamp_all",
+    "stamp_append_time",
+    "validate_records",
+]
 
-MAGIC = 2
 NO_TIMESTAMP = -1
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 NO_SEQUENCE = -1
 NO_LEADER_EPOCH = -1
 
-_HEADER = Struct(">qiibIhiqqqhii")
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _INT64 = Struct(">q")
 _UINT32 = Struct(">I")
 
-_LEADER_EPOCH_AT = 12
-_CRC_AT = 17
-_ATTRIBUTES_AT = 21
-_MAX_TIMESTAMP_AT = 35
-
-_COMPRESSION_BITS = 0x07
-_LOG_APPEND_TIME_BIT = 0x08
-_TRANSACTIONAL_BIT = 0x10
-_CONTROL_BIT = 0x20
-_DELETE_HORIZON_BIT = 0x40
-
-_OFFSET_MAX = (1 << 63) - 1
-
-
-class TimestampType(IntEnum):
-    """Whose clock a batch's timestamps are."""
-
-    CREATE_TIME = 0
-    LOG_APPEND_TIME = 1
-
-
-class BatchHeader(NamedTuple):
-    """The fixed part of a batch, field for field."""
-
-    base_offset: int
-    batch_length: int
-    leader_epoch: int
-    magic: int
-    crc: int
-    attributes: int
-    last_offset_delta: int
-    base_timestamp: int
-    max_timestamp: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    records_count: int
-
-    @property
-    def size_bytes(self) -> int:
-        return self.batch_length + LOG_OVERHEAD_BYTES
-
-    @property
-    def last_offset(self) -> int:
-        return self.base_offset + self.last_offset_delta
-
-    @property
-    def offset_end(self) -> int:
-        return self.base_offset + self.last_offset_delta + 1
-
-    @property
-    def compression(self) -> Compression:
-        """Raises ``DecodeError`` for the codes that nobody has given out."""
-        return Compression.of(self.attributes & _COMPRESSION_BITS)
-
-    @property
-    def timestamp_type(self) -> TimestampType:
-        if self.attributes & _LOG_APPEND_TIME_BIT:
-            return TimestampType.LOG_APPEND_TIME
-        return TimestampType.CREATE_TIME
-
-    @property
-    def is_transactional(self) -> bool:
-        return bool(self.attributes & _TRANSACTIONAL_BIT)
-
-    @property
-    def is_control(self) -> bool:
-        return bool(self.attributes & _CONTROL_BIT)
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        return bool(self.attributes & _DELETE_HORIZON_BIT)
-
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header at ``position``: right magic, plausible length, no more. The records may be missing."""
-    if len(buffer) - position < HEADER_BYTES:
-        raise DecodeError(f"a batch header needs {HEADER_BYTES} bytes, {len(buffer) - position} are there")
-    header = BatchHeader._make(_HEADER.unpack_from(buffer, position))
-    if header.magic != MAGIC:
-        raise DecodeError(f"batch format {MAGIC} was expected, found {header.magic}")
-    if not HEADER_BYTES <= header.batch_length + LOG_OVERHEAD_BYTES <= BATCH_BYTES_MAX:
-        raise DecodeError(f"no batch has the length {header.batch_length}")
-    return header
+    return kernel.read_header(buffer, position)
 
 
 def check_batch(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header of the batch at ``position`` after everything that can be proved without looking inside."""
-    header = read_header(buffer, position)
-    end = position + header.batch_length + LOG_OVERHEAD_BYTES
-    if end > len(buffer):
-        raise DecodeError(f"a batch is {end - position} bytes long, {len(buffer) - position} are there")
-    if crc32c(buffer, position + _ATTRIBUTES_AT, end) != header.crc:
-        raise DecodeError("the checksum of a batch does not match its bytes")
-    _check_counts(header)
-    return header
+    return kernel.check_batch(buffer, position)
 
 
-def _check_counts(header: BatchHeader) -> None:
-    delta, count = header.last_offset_delta, header.records_count
-    # Compaction leaves gaps, so a batch may hold fewer records than its range of offsets, never more.
-    if delta < 0 or not 0 <= count <= delta + 1:
-        raise DecodeError(f"{count} records in {delta + 1} offsets")
-    if not 0 <= header.base_offset <= _OFFSET_MAX - delta - 1:
-        raise DecodeError(f"no partition reaches from offset {header.base_offset}")
-    if header.attributes & _COMPRESSION_BITS:
-        Compression.of(header.attributes & _COMPRESSION_BITS)  # refuses the codes that nobody has given out
-        return
-    records_bytes = header.batch_length + LOG_OVERHEAD_BYTES - HEADER_BYTES
-    if count * RECORD_BYTES_MIN > records_bytes or (count == 0 and records_bytes):
-        raise DecodeError(f"{count} records in {records_bytes} bytes")
+def check_batches(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
+    """What ``iter_batches`` gives, at once: all of them are sound, or ``DecodeError``."""
+    return kernel.check_batches(buffer)
 
 
 def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
@@ -183,16 +99,40 @@ def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
 def stamp(batch: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:
     """Write the broker's offset and epoch into a batch. The checksum covers neither."""
     _INT64.pack_into(batch, position, base_offset)
-    _INT32.pack_into(batch, position + _LEADER_EPOCH_AT, leader_epoch)
+    _INT32.pack_into(batch, position + LEADER_EPOCH_AT, leader_epoch)
+
+
+def stamp_all(
+    data: bytearray | memoryview,
+    batches: Sequence[tuple[int, BatchHeader]],
+    base_offset: int,
+    leader_epoch: int,
+) -> tuple[list[tuple[int, BatchHeader]], int, int]:
+    """``stamp`` batches that follow one another, given by position and header; they are numbered from
+    ``base_offset`` on. Returns them as they are now, the offset after the last, and their youngest timestamp.
+    """
+    return kernel.stamp_all(data, batches, base_offset, leader_epoch)
 
 
 def stamp_append_time(batch: bytearray | memoryview, position: int, timestamp_ms: int) -> None:
     """Make ``timestamp_ms`` the time of every record (log append time), and the checksum agree."""
     header = read_header(batch, position)
-    _INT16.pack_into(batch, position + _ATTRIBUTES_AT, header.attributes | _LOG_APPEND_TIME_BIT)
-    _INT64.pack_into(batch, position + _MAX_TIMESTAMP_AT, timestamp_ms)
+    _INT16.pack_into(batch, position + ATTRIBUTES_AT, header.attributes | LOG_APPEND_TIME_BIT)
+    _INT64.pack_into(batch, position + MAX_TIMESTAMP_AT, timestamp_ms)
     end = position + header.size_bytes
-    _UINT32.pack_into(batch, position + _CRC_AT, crc32c(batch, position + _ATTRIBUTES_AT, end))
+    _UINT32.pack_into(batch, position + CRC_AT, crc32c(batch, position + ATTRIBUTES_AT, end))
+
+
+def stamp_producer(
+    batch: bytearray, producer_id: int, producer_epoch: int, base_sequence: int, *, transactional: bool
+) -> None:
+    """Say who sends a batch that was built before that was known."""
+    header = read_header(batch)._replace(
+        producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence
+    )
+    attributes = header.attributes & ~TRANSACTIONAL_BIT | transactional * TRANSACTIONAL_BIT
+    HEADER.pack_into(batch, 0, *header._replace(attributes=attributes))
+    _UINT32.pack_into(batch, CRC_AT, crc32c(batch, ATTRIBUTES_AT))
 
 
 def build_batch(
@@ -212,12 +152,15 @@ def build_batch(
     """A batch of these records, numbered from ``base_offset`` on; their own ``offset`` does not count."""
     if not records:
         raise EncodeError("a batch needs a record")
-    packed = kernel.build(records, delete_horizon_ms)
+    try:
+        packed = kernel.build(records, delete_horizon_ms)
+    except UnicodeEncodeError as error:
+        raise EncodeError(f"a header name that no bytes can stand for: {error.reason}") from error
     attributes = (
-        timestamp_type * _LOG_APPEND_TIME_BIT
-        | transactional * _TRANSACTIONAL_BIT
-        | control * _CONTROL_BIT
-        | (delete_horizon_ms is not None) * _DELETE_HORIZON_BIT
+        timestamp_type * LOG_APPEND_TIME_BIT
+        | transactional * TRANSACTIONAL_BIT
+        | control * CONTROL_BIT
+        | (delete_horizon_ms is not None) * DELETE_HORIZON_BIT
     )
     header = BatchHeader(
         base_offset=base_offset,
@@ -237,9 +180,11 @@ def build_batch(
     return seal(header, packed.data, compression)
 
 
-def seal(header: BatchHeader, records: bytes | bytearray, compression: Compression) -> bytes:
+def seal(
+    header: BatchHeader, records: bytes | bytearray, compression: Compression, level: int | None = None
+) -> bytes:
     """The batch of this header and these records: compressed, with length, codec and checksum set."""
-    block = compress(compression, records)
+    block = compress(compression, records, level)
     size_bytes = HEADER_BYTES + len(block)
     if size_bytes > BATCH_BYTES_MAX:
         raise EncodeError(f"a batch of {size_bytes} bytes is larger than {BATCH_BYTES_MAX}")
@@ -247,13 +192,13 @@ def seal(header: BatchHeader, records: bytes | bytearray, compression: Compressi
     batch += block
     sealed = header._replace(
         batch_length=size_bytes - LOG_OVERHEAD_BYTES,
-        attributes=header.attributes & ~_COMPRESSION_BITS | compression,
+        attributes=header.attributes & ~COMPRESSION_BITS | compression,
     )
     try:
-        _HEADER.pack_into(batch, 0, *sealed)
+        HEADER.pack_into(batch, 0, *sealed)
     except struct_error as error:
         raise EncodeError(f"a batch header cannot hold {sealed}") from error
-    _UINT32.pack_into(batch, _CRC_AT, crc32c(batch, _ATTRIBUTES_AT))
+    _UINT32.pack_into(batch, CRC_AT, crc32c(batch, ATTRIBUTES_AT))
     return bytes(batch)
 
 
@@ -265,7 +210,7 @@ def read_section(
     block = memoryview(buffer)[position + HEADER_BYTES : position + header.size_bytes]
     # A batch that compaction has emptied keeps its header and nothing else, not even an empty block.
     data = decompress(header.compression, block, decompressed_max) if header.records_count else b""
-    is_append_time = header.attributes & _LOG_APPEND_TIME_BIT
+    is_append_time = header.attributes & LOG_APPEND_TIME_BIT
     return Section(
         data=data,
         records_count=header.records_count,
@@ -321,13 +266,13 @@ def retain(
     packed = kernel.retain(section, keep, base_timestamp)
     if packed.records_count == 0:
         bare = header._replace(
-            attributes=header.attributes & ~_DELETE_HORIZON_BIT, base_timestamp=NO_TIMESTAMP, records_count=0
+            attributes=header.attributes & ~DELETE_HORIZON_BIT, base_timestamp=NO_TIMESTAMP, records_count=0
         )
         return seal(bare, b"", Compression.NONE)
     if packed.records_count == header.records_count and not sets_horizon:
         return bytes(memoryview(buffer)[position : position + header.size_bytes])
     kept = header._replace(
-        attributes=header.attributes | _DELETE_HORIZON_BIT * sets_horizon,
+        attributes=header.attributes | DELETE_HORIZON_BIT * sets_horizon,
         base_timestamp=packed.base_timestamp,
         max_timestamp=packed.max_timestamp,
         records_count=packed.records_count,

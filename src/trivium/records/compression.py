@@ -54,6 +54,11 @@ _BY_CODE = tuple(Compression)
 _GZIP_WINDOW_BITS = 31
 """For zlib: a window of 32 KiB, and the header and trailer of gzip around it."""
 
+_GZIP_LEVEL_DEFAULT = -1
+_LZ4_LEVEL_FAST = 9
+"""Kafka's default level of lz4 stands for its quick compressor, any other for the slow one."""
+_ZSTD_LEVEL_DEFAULT = 3
+
 _SNAPPY_RATIO_MAX = 22
 """A snappy block says at most 64 bytes in 3: one that declares more than 22 times its size lies."""
 
@@ -69,8 +74,13 @@ _INT32 = Struct(">i")
 _UINT32_LITTLE = Struct("<I")
 
 
-def compress(compression: Compression, data: bytes | bytearray) -> bytes:
-    return _COMPRESSORS[compression](data)
+def compress(compression: Compression, data: bytes | bytearray, level: int | None = None) -> bytes:
+    """``level``: how hard the codec tries, in the numbers of Kafka's settings; None is its own default."""
+    return _COMPRESSORS[compression](data, level)
+
+
+def _copy(data: bytes | bytearray, _level: int | None) -> bytes:
+    return bytes(data)
 
 
 def decompress(compression: Compression, data: Buffer, size_bytes_max: int) -> bytes:
@@ -114,8 +124,12 @@ def _copy_plain(data: memoryview, size_bytes_max: int) -> bytes:
     return bytes(data)
 
 
-def _compress_gzip(data: bytes | bytearray) -> bytes:
-    stream = gzip_engine.compressobj(wbits=_GZIP_WINDOW_BITS)
+def _compress_gzip(data: bytes | bytearray, level: int | None) -> bytes:
+    if level is None or level == _GZIP_LEVEL_DEFAULT:
+        stream = gzip_engine.compressobj(wbits=_GZIP_WINDOW_BITS)
+    else:
+        # The levels that people know are zlib's; a quicker engine counts otherwise.
+        stream = zlib.compressobj(level, wbits=_GZIP_WINDOW_BITS)
     return bytes(stream.compress(data) + stream.flush())
 
 
@@ -140,7 +154,7 @@ def _decompress_gzip(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-def _compress_snappy(data: bytes | bytearray) -> bytes:
+def _compress_snappy(data: bytes | bytearray, _level: int | None) -> bytes:
     parts = [_XERIAL_HEADER]
     for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
@@ -185,10 +199,17 @@ def _decompress_snappy_block(block: memoryview, size_bytes_max: int) -> bytes:
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
-def _compress_lz4(data: bytes | bytearray) -> bytes:
+def _compress_lz4(data: bytes | bytearray, level: int | None) -> bytes:
     # Java's reader knows independent blocks only, and no content size.
-    block_size = lz4.frame.BLOCKSIZE_MAX64KB
-    return bytes(lz4.frame.compress(data, block_size=block_size, block_linked=False, store_size=False))
+    return bytes(
+        lz4.frame.compress(
+            data,
+            compression_level=0 if level is None or level == _LZ4_LEVEL_FAST else level,
+            block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+            block_linked=False,
+            store_size=False,
+        )
+    )
 
 
 def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
@@ -214,8 +235,8 @@ def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-def _compress_zstd(data: bytes | bytearray) -> bytes:
-    return zstandard.ZstdCompressor().compress(data)
+def _compress_zstd(data: bytes | bytearray, level: int | None) -> bytes:
+    return zstandard.ZstdCompressor(_ZSTD_LEVEL_DEFAULT if level is None else level).compress(data)
 
 
 def _decompress_zstd(data: memoryview, size_bytes_max: int) -> bytes:
@@ -233,8 +254,8 @@ def _decompress_zstd(data: memoryview, size_bytes_max: int) -> bytes:
     return plain
 
 
-_COMPRESSORS: dict[Compression, Callable[[bytes | bytearray], bytes]] = {
-    Compression.NONE: bytes,
+_COMPRESSORS: dict[Compression, Callable[[bytes | bytearray, int | None], bytes]] = {
+    Compression.NONE: _copy,
     Compression.GZIP: _compress_gzip,
     Compression.SNAPPY: _compress_snappy,
     Compression.LZ4: _compress_lz4,

@@ -16,11 +16,14 @@ import os
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from trivium.log.files import Space
 from trivium.testing.disk_faults import Call, Faults, Interruption, Killed, PowerLoss
 from trivium.testing.disk_image import DirectoryImage, FileImage, Node
 from trivium.wire.buffer import Buffer
 
 __all__ = ["FakeDisk", "FakeFile", "Killed", "PowerLoss"]
+
+_ENDLESS_BYTES = 1 << 40
 
 
 class FakeFile:
@@ -39,6 +42,9 @@ class FakeFile:
         image = self._opened()
         self._disk.call("read", self.path, position, size_bytes)
         return bytes(image.content[position : position + size_bytes])
+
+    def is_near(self, size_bytes: int, position: int) -> bool:
+        return True
 
     def write(self, data: Buffer, position: int) -> None:
         image, data = self._opened(to_write=True), bytes(data)
@@ -201,6 +207,12 @@ class FakeDisk:
                 directory.fail_to_sync()
             raise interruption.exception
         directory.sync()
+
+    def space(self, path: str) -> Space:
+        """Of the whole disk; one that was not filled is a terabyte."""
+        used_bytes = self._used_bytes()
+        total_bytes = _ENDLESS_BYTES if self._capacity_bytes is None else self._capacity_bytes
+        return Space(total_bytes, max(0, total_bytes - used_bytes))
 
     def lock(self, path: str) -> FakeLock | None:
         if path in self._locks:

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 
-from trivium.log.files import File, Files, Lock
+from trivium.log.files import File, Files, Lock, Space
 from trivium.wire.buffer import Buffer
 
 
@@ -82,6 +82,9 @@ class Saboteur:
         self.change()
         self._below.sync_directory(path)
 
+    def space(self, path: str) -> Space:
+        return self._below.space(path)
+
     def lock(self, path: str) -> Lock | None:
         if not self._below.exists(path):
             self.change()
@@ -99,6 +102,9 @@ class _SabotagedFile:
 
     def read(self, size_bytes: int, position: int) -> bytes:
         return self._below.read(size_bytes, position)
+
+    def is_near(self, size_bytes: int, position: int) -> bool:
+        return self._below.is_near(size_bytes, position)
 
     def write(self, data: Buffer, position: int) -> None:
         self._saboteur.change(half=lambda: self._below.write(bytes(data)[: len(data) // 2], position))

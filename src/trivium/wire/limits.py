@@ -31,3 +31,12 @@ ZSTD_WINDOW_BYTES_MAX = 33_554_432
 XERIAL_SMALL_BLOCKS_MAX = 1_024
 """Small blocks of one snappy stream: xerial fills blocks of 1 KiB at least, and ends some early; a stream of
 nothing but small ones only burns time."""
+
+IGGY_PAYLOAD_BYTES_MAX = 64_000_000
+"""The payload of one Iggy message, by Iggy's own servers since 0.6."""
+
+IGGY_USER_HEADERS_BYTES_MAX = 100_000
+"""All user headers of one Iggy message, by Iggy's own servers."""
+
+IGGY_HEADER_FIELD_BYTES_MAX = 255
+"""A key or a value of an Iggy user header: clients take no message's headers where one is longer."""

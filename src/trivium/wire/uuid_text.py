@@ -23,6 +23,8 @@ def uuid_to_text(uuid: bytes) -> str:
 
 
 def uuid_from_text(text: str) -> bytes:
+    """Padded text is taken as well, as Kafka takes it: other tools write it."""
+    text = text.removesuffix("==")
     if len(text) != UUID_TEXT_CHARS:
         raise DecodeError(f"a UUID is {UUID_TEXT_CHARS} characters of base64, not {len(text)}")
     try:

@@ -1,7 +1,8 @@
 """Requests and responses, one module per API key, each headed by what its versions added.
 
 A module is imported when its key is first asked for: a client that produces never loads the rest.
-The name of a key is also the name of its module and, in camel case, of its two classes.
+The name of a key is also the name of its module and, in camel case, of its two classes. Keys that Kafka does
+not have are in ``messages.extensions``; they are found here, too.
 """
 
 from enum import IntEnum
@@ -9,6 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from trivium.messages import extensions
+from trivium.messages.extensions import EXTENSION_KEY_MIN, ExtensionKey
 from trivium.messages.schema import Request, Response
 
 
@@ -118,18 +121,25 @@ def api_name(key: int) -> str:
 @cache
 def request_class(key: int) -> type[Request]:
     """The request of an API key; ``ValueError`` for a key that was never given out."""
-    cls: type[Request] = _class_of(ApiKey(key), "Request")
+    cls: type[Request] = _class_of(key, "Request")
     return cls
 
 
 @cache
 def response_class(key: int) -> type[Response]:
     """The response of an API key; ``ValueError`` for a key that was never given out."""
-    cls: type[Response] = _class_of(ApiKey(key), "Response")
+    cls: type[Response] = _class_of(key, "Response")
     return cls
 
 
-def _class_of(key: ApiKey, kind: str) -> Any:
-    module_name = key.name.lower()
-    module = import_module(f"{__name__}.{module_name}")
+def _class_of(key: int, kind: str) -> Any:
+    named = api_key(key)
+    package = __name__ if isinstance(named, ApiKey) else extensions.__name__
+    module_name = named.name.lower()
+    module = import_module(f"{package}.{module_name}")
     return getattr(module, module_name.title().replace("_", "") + kind)
+
+
+def api_key(key: int) -> ApiKey | ExtensionKey:
+    """A key by its name; ``ValueError`` for one that was never given out."""
+    return ExtensionKey(key) if key >= EXTENSION_KEY_MIN else ApiKey(key)

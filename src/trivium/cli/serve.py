@@ -1,0 +1,115 @@
+"""``trivium serve``: a broker in this process, until it is told to stop."""
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.node_options import node_options
+
+if TYPE_CHECKING:
+    from trivium.server.configuration.configuration import Configuration
+    from trivium.server.node import Node
+
+
+@click.command("serve")
+@node_options
+@click.option(
+    "--ready-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Written when clients can connect: where, as JSON. Gone when they cannot.",
+)
+def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | None) -> None:
+    """Run a broker for clients of Kafka, Iggy and RustLog.
+
+    CONFIG is a trivium.toml or a Kafka server.properties. Stronger than it are TRIVIUM_* in the environment,
+    and flags. Without any of them the data lies in ./trivium-data, and clients of this machine may connect.
+
+    The console port has /metrics for Prometheus, /health and /ready. SIGTERM or Ctrl-C stops cleanly.
+
+    \b
+    Examples:
+      trivium serve
+      trivium serve --data /var/lib/trivium --kafka 0.0.0.0:9092
+      trivium serve server.properties
+      trivium serve --kafka 127.0.0.1:0 --console off --ready-file ready.json
+    """
+    # Imports make many objects and no garbage.
+    gc.disable()
+    from trivium.server.configuration.errors import ConfigurationError
+    from trivium.server.configuration.loading import load
+
+    try:
+        configuration = load(config_path, os.environ, flags)
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from error
+    _serve(configuration, ready_file)
+
+
+def _serve(configuration: "Configuration", ready_file: Path | None) -> None:
+    from trivium.log.faults import LogError
+    from trivium.server.configuration.configuration import LogFormat
+    from trivium.server.event_log import write_to
+    from trivium.server.listeners import CannotListen
+    from trivium.server.process import CannotServe, run
+    from trivium.wire.errors import DecodeError
+
+    write_to(sys.stderr, level=configuration.log_level, as_json=configuration.log_format is LogFormat.JSON)
+    gc.enable()
+    try:
+        run(configuration, ready_file=ready_file, announce=lambda node: _announce(node, configuration))
+    except (CannotListen, CannotServe, LogError, DecodeError) as error:
+        raise click.ClickException(_as_sentence(str(error))) from error
+    except OSError as error:
+        raise click.ClickException(_as_sentence(_operating_system_says(error))) from error
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _announce(node: "Node", configuration: "Configuration") -> None:
+    """A few lines for whoever has started it, and nothing more than that if nobody reads them."""
+    with suppress(OSError):
+        for line in greeting(node, configuration):
+            click.echo(line)
+
+
+def greeting(node: "Node", configuration: "Configuration") -> list[str]:
+    from trivium import __version__
+    from trivium.records import kernel
+    from trivium.server.configuration.configuration import Durability, Protocol
+
+    lines = [f"Trivium {__version__} is ready: node {node.meta.node_id} of cluster {node.meta.cluster_id}"]
+    for protocol, addresses in node.addresses.items():
+        where = ", ".join(map(str, addresses))
+        if protocol is Protocol.CONSOLE:
+            where = f"http://{addresses[0]} (/metrics, /health, /ready)"
+        lines.append(f"  {protocol.value:9} {where}")
+    for directory in node.store.directories:
+        lines.append(f"  {'data':9} {Path(directory.path).absolute()}")
+    survives = {
+        Durability.FSYNC: "confirmed by the disk: survives a power failure",
+        Durability.PAGE_CACHE: "written to the page cache: survives kill -9, not a power failure",
+    }
+    lines.append(f"  {'acks=all':9} {survives[configuration.durability]}")
+    if not kernel.compiled:
+        lines.append(
+            "The compiled kernel is missing: everything works, and is slower. Install with a C compiler"
+        )
+        lines.append("at hand to have it built.")
+    lines.append("Ctrl-C stops it.")
+    return lines
+
+
+def _operating_system_says(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"
+
+
+def _as_sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:] if not text.startswith(("/", "_", ".")) else text
+    return text if text.endswith((".", "?", "!")) else f"{text}."

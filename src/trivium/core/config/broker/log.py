@@ -1,0 +1,62 @@
+"""The log: directories, segments, retention, compaction, syncing."""
+
+from typing import Final
+
+from trivium.core.config.definition import (
+    BOOLEAN,
+    CLUSTER_WIDE,
+    DOUBLE,
+    INT,
+    LIST,
+    LONG,
+    LONG_MAX,
+    PER_BROKER,
+    STRING,
+    Definition,
+)
+from trivium.core.config.valid import CLEANUP, TIMESTAMP, at_least, between, list_of, some_of
+
+LOG: Final = (
+    Definition("cordoned.log.dirs", LIST, (), list_of(), PER_BROKER),
+    Definition("log.cleaner.backoff.ms", LONG, 15_000, at_least(0), CLUSTER_WIDE),
+    Definition("log.cleaner.dedupe.buffer.size", LONG, 134_217_728, None, CLUSTER_WIDE),
+    Definition("log.cleaner.delete.retention.ms", LONG, 86_400_000, at_least(0), CLUSTER_WIDE),
+    Definition("log.cleaner.enable", BOOLEAN, True),
+    Definition("log.cleaner.io.buffer.load.factor", DOUBLE, 0.9, None, CLUSTER_WIDE),
+    Definition("log.cleaner.io.buffer.size", INT, 524_288, at_least(0), CLUSTER_WIDE),
+    Definition("log.cleaner.io.max.bytes.per.second", DOUBLE, 1.7976931348623157e308, None, CLUSTER_WIDE),
+    Definition("log.cleaner.max.compaction.lag.ms", LONG, LONG_MAX, at_least(1), CLUSTER_WIDE),
+    Definition("log.cleaner.min.cleanable.ratio", DOUBLE, 0.5, between(0, 1), CLUSTER_WIDE),
+    Definition("log.cleaner.min.compaction.lag.ms", LONG, 0, at_least(0), CLUSTER_WIDE),
+    Definition("log.cleaner.threads", INT, 1, at_least(0), CLUSTER_WIDE),
+    Definition("log.cleanup.policy", LIST, ("delete",), CLEANUP, CLUSTER_WIDE),
+    Definition("log.dir", LIST, ("/tmp/kafka-logs",), some_of()),  # noqa: S108
+    Definition("log.dir.failure.timeout.ms", LONG, 30_000, at_least(1)),
+    Definition("log.dirs", LIST, None, some_of()),
+    Definition("log.flush.interval.messages", LONG, LONG_MAX, at_least(1), CLUSTER_WIDE),
+    Definition("log.flush.interval.ms", LONG, None, None, CLUSTER_WIDE),
+    Definition("log.flush.offset.checkpoint.interval.ms", INT, 60_000, at_least(0)),
+    Definition("log.flush.scheduler.interval.ms", LONG, LONG_MAX),
+    Definition("log.flush.start.offset.checkpoint.interval.ms", INT, 60_000, at_least(0)),
+    Definition("log.index.interval.bytes", INT, 4096, at_least(0), CLUSTER_WIDE),
+    Definition("log.index.size.max.bytes", INT, 10_485_760, at_least(4), CLUSTER_WIDE),
+    Definition("log.initial.task.delay.ms", LONG, 30_000, at_least(0), internal=True),
+    Definition("log.local.retention.bytes", LONG, -2, at_least(-2), CLUSTER_WIDE),
+    Definition("log.local.retention.ms", LONG, -2, at_least(-2), CLUSTER_WIDE),
+    Definition("log.message.timestamp.after.max.ms", LONG, 3_600_000, at_least(0), CLUSTER_WIDE),
+    Definition("log.message.timestamp.before.max.ms", LONG, LONG_MAX, at_least(0), CLUSTER_WIDE),
+    Definition("log.message.timestamp.type", STRING, "CreateTime", TIMESTAMP, CLUSTER_WIDE),
+    Definition("log.preallocate", BOOLEAN, False, None, CLUSTER_WIDE),
+    Definition("log.retention.bytes", LONG, -1, None, CLUSTER_WIDE),
+    Definition("log.retention.check.interval.ms", LONG, 300_000, at_least(1)),
+    Definition("log.retention.hours", INT, 168),
+    Definition("log.retention.minutes", INT, None),
+    Definition("log.retention.ms", LONG, None, None, CLUSTER_WIDE),
+    Definition("log.roll.hours", INT, 168, at_least(1)),
+    Definition("log.roll.jitter.hours", INT, 0, at_least(0)),
+    Definition("log.roll.jitter.ms", LONG, None, None, CLUSTER_WIDE),
+    Definition("log.roll.ms", LONG, None, None, CLUSTER_WIDE),
+    Definition("log.segment.bytes", INT, 1_073_741_824, at_least(1_048_576), CLUSTER_WIDE),
+    Definition("log.segment.delete.delay.ms", LONG, 60_000, at_least(0), CLUSTER_WIDE),
+    Definition("num.recovery.threads.per.data.dir", INT, 2, at_least(1), CLUSTER_WIDE),
+)

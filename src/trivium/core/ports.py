@@ -1,0 +1,251 @@
+"""What the core asks of the world: a clock, and logs to write to. ``server`` brings both together with it.
+
+The core knows no disk: an adapter in ``server/`` puts the real log behind these, tests put a dictionary. What
+may go wrong is raised as ``Refused`` with a fault of the core; no other exception is expected.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from trivium.core.faults import Fault
+from trivium.records.batch import BatchHeader
+
+Done = Callable[[Fault | None], None]
+"""Called once, now or later: None when it is done for good, else why it never will be."""
+
+
+class Clock(Protocol):
+    def wall_ms(self) -> int:
+        """Milliseconds since 1970, for stamping records. May jump."""
+        ...
+
+    def monotonic_ms(self) -> int:
+        """For deadlines. Never jumps."""
+        ...
+
+
+class Appended(NamedTuple):
+    base_offset: int
+    last_offset: int
+
+
+class Aborted(NamedTuple):
+    """An aborted transaction that touches what was read."""
+
+    producer_id: int
+    first_offset: int
+
+
+class Piece(NamedTuple):
+    """Whole batches as they lie in the log, and the offset to read on from."""
+
+    runs: Sequence[memoryview]
+    offset_next: int
+    aborted: Sequence[Aborted]
+    size_bytes: int
+
+
+class At(NamedTuple):
+    """A record found by its time."""
+
+    offset: int
+    timestamp_ms: int
+    leader_epoch: int
+
+
+class ProducedFacts(Protocol):
+    """A batch of an idempotent producer that lies in the log."""
+
+    @property
+    def first_sequence(self) -> int: ...
+    @property
+    def last_sequence(self) -> int: ...
+    @property
+    def first_offset(self) -> int: ...
+    @property
+    def last_offset(self) -> int: ...
+    @property
+    def timestamp(self) -> int: ...
+
+
+class ProducerFacts(Protocol):
+    """What a partition remembers of a producer."""
+
+    @property
+    def producer_id(self) -> int: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def last_sequence(self) -> int:
+        """-1 before the first batch of this epoch."""
+        ...
+
+    @property
+    def last_timestamp(self) -> int: ...
+    @property
+    def coordinator_epoch(self) -> int: ...
+    @property
+    def txn_first_offset(self) -> int | None: ...
+    def duplicate_of(self, header: BatchHeader) -> ProducedFacts | None:
+        """The batch with the same epoch and sequences, if it is one of the last five."""
+        ...
+
+
+class Log(Protocol):
+    """One partition's records."""
+
+    @property
+    def log_start_offset(self) -> int: ...
+    @property
+    def high_watermark(self) -> int: ...
+    @property
+    def last_stable_offset(self) -> int: ...
+    @property
+    def log_end_offset(self) -> int: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def segment_offsets(self) -> Sequence[int]:
+        """Where each segment begins, the oldest first; the last one is being written to."""
+        ...
+
+    def append(
+        self, data: bytearray | memoryview, batches: Sequence[tuple[int, BatchHeader]], leader_epoch: int
+    ) -> Appended:
+        """Give checked batches their offsets and write them, all or nothing. They may be read at once."""
+        ...
+
+    def when_durable(self, done: Done) -> None:
+        """Call back once everything that the log holds now has been synced."""
+        ...
+
+    def read(self, offset: int, max_bytes: int, *, committed: bool) -> Piece:
+        """Whole batches from the one that holds ``offset`` on: the first in any case."""
+        ...
+
+    def summon(self, offset: int, max_bytes: int, near: Callable[[], None]) -> bool:
+        """Whether a read would have to wait for the disk. Then what it wants is brought into memory, and
+        ``near`` is called later, once; a read tells what has come of it.
+        """
+        ...
+
+    def first_at_or_after(self, timestamp_ms: int) -> At | None: ...
+    def latest(self) -> At | None:
+        """The youngest record."""
+        ...
+
+    def epoch_end(self, leader_epoch: int) -> tuple[int, int]:
+        """The largest epoch not above this one, and the offset where it ends; (-1, -1) if there is none."""
+        ...
+
+    def epoch_at(self, offset: int) -> int:
+        """The leader epoch of the record at an offset, -1 if nobody knows."""
+        ...
+
+    def producer(self, producer_id: int) -> ProducerFacts | None: ...
+    def producers(self) -> Iterable[ProducerFacts]: ...
+
+    def delete_before(self, offset: int, done: Done) -> None:
+        """Records before ``offset`` are gone for readers; ``done`` when no crash brings them back."""
+        ...
+
+
+class FutureFacts(NamedTuple):
+    """A copy that is on its way into a directory: how large it is, and how many records it is behind."""
+
+    size_bytes: int
+    offset_lag: int
+
+
+class DirectoryFacts(NamedTuple):
+    """One log directory. ``fault`` is why it is offline."""
+
+    path: str
+    directory_id: bytes
+    fault: Fault | None
+    total_bytes: int
+    usable_bytes: int
+    sizes: Mapping[tuple[str, int], int]
+    arriving: Mapping[tuple[str, int], FutureFacts] = MappingProxyType({})
+    """Partitions that are being carried here."""
+
+
+class Storage(Protocol):
+    """All logs of this node, by topic and partition."""
+
+    def log(self, topic: str, partition: int) -> Log:
+        """The log of a partition that exists in the metadata; made when it is first asked for."""
+        ...
+
+    def create(self, topic: str, partition: int, topic_id: bytes) -> None:
+        """A partition is new."""
+        ...
+
+    def delete(self, topic: str, partition: int) -> None: ...
+
+    def configure(self, topic: str) -> None:
+        """The settings of a topic, or of all topics for an empty name, have changed."""
+        ...
+
+    def is_offline(self, topic: str, partition: int) -> bool:
+        """Whether the partition lies in a directory that failed: it is there and cannot be used."""
+        ...
+
+    def move(self, topic: str, partition: int, path: str, done: Done) -> None:
+        """Begin to carry a partition to another log directory of this node; ``Refused`` if that cannot be.
+
+        ``done`` when it lives there, which may take minutes (``DirectoryFacts.arriving``).
+        """
+        ...
+
+    def directories(self) -> Sequence[DirectoryFacts]: ...
+
+
+class Loggers(Protocol):
+    """How much this process says about itself."""
+
+    def levels(self) -> Mapping[str, str]:
+        """The loggers there are, each with its level in Kafka's words."""
+        ...
+
+    def set_level(self, name: str, level: str | None) -> None:
+        """None: no level of its own."""
+        ...
+
+
+class Passwords(Protocol):
+    """Hashing and checking passwords. Both take long on purpose, so both answer later, in another thread."""
+
+    def hash(self, password: str, done: Callable[[str], None]) -> None: ...
+
+    def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
+        """Whether the password is the one that was hashed. None, for a user that does not exist, takes as
+        long as any and is never right.
+        """
+        ...
+
+
+class MachineFacts(NamedTuple):
+    """The process and the machine it runs on. Times are microseconds, sizes are bytes."""
+
+    process_id: int = 0
+    cpu_percent: float = 0.0
+    """Of one core, since it was last asked."""
+    machine_cpu_percent: float = 0.0
+    memory_bytes: int = 0
+    machine_memory_bytes: int = 0
+    available_memory_bytes: int = 0
+    run_time_us: int = 0
+    started_at_us: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    threads_count: int = 0
+    hostname: str = ""
+    os_name: str = ""
+    os_version: str = ""
+    kernel_version: str = ""
+
+
+class Machine(Protocol):
+    def facts(self) -> MachineFacts: ...

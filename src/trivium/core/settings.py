@@ -1,0 +1,76 @@
+"""The settings in force: what a topic or this broker was given, else what stands in its place.
+
+Strongest first: the topic's own value, this broker's dynamic value, the dynamic value for all brokers,
+the static value (file, environment, flags), the default. ``config.layers`` has the rules; here they meet
+what this broker was given.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from trivium.core.config.layers import Layers, group_value, in_force, topic_value
+from trivium.core.config.valid import Value
+from trivium.core.metadata import MetadataImage
+from trivium.core.metadata_configs import ALL_BROKERS, ConfigResource, ConfigType
+from trivium.core.partition import Rules
+
+_LEVELS: Final = {codec: f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
+"""The setting of each codec that has levels."""
+
+
+class Settings:
+    def __init__(
+        self, static: Mapping[str, str], image: MetadataImage, node_id: int, *, durable: bool = True
+    ) -> None:
+        self.static = static
+        self._image = image
+        self._node_id = node_id
+        self._durable = durable
+
+    @property
+    def layers(self) -> Layers:
+        """What somebody has set for this broker, layer by layer."""
+        configs = self._image.configs.by_resource
+        return Layers(
+            this_broker=configs.get(ConfigResource(ConfigType.BROKER, str(self._node_id)), {}),
+            all_brokers=configs.get(ConfigResource(ConfigType.BROKER, ALL_BROKERS), {}),
+            static=self.static,
+        )
+
+    def broker(self, name: str) -> Value:
+        return in_force(name, self.layers)
+
+    def topic(self, topic: str, name: str) -> Value:
+        return topic_value(name, self._image.configs.of_topic(topic), self.layers)
+
+    def group(self, group_id: str, name: str) -> Value:
+        own = self._image.configs.by_resource.get(ConfigResource(ConfigType.GROUP, group_id), {})
+        return group_value(name, own, self.layers)
+
+    def rules(self, topic: str) -> Rules:
+        own, layers = self._image.configs.of_topic(topic), self.layers
+
+        def value(name: str) -> Value:
+            return topic_value(name, own, layers)
+
+        policy, compression = value("cleanup.policy"), str(value("compression.type"))
+        return Rules(
+            max_message_bytes=whole(value, "max.message.bytes"),
+            append_time=value("message.timestamp.type") == "LogAppendTime",
+            timestamp_before_max_ms=whole(value, "message.timestamp.before.max.ms"),
+            timestamp_after_max_ms=whole(value, "message.timestamp.after.max.ms"),
+            compression=compression,
+            compression_level=whole(value, levels) if (levels := _LEVELS.get(compression)) else None,
+            compacted=isinstance(policy, tuple) and "compact" in policy,
+            min_insync_replicas=whole(value, "min.insync.replicas"),
+            durable=self._durable,
+            sync_each=whole(value, "flush.messages") == 1,
+            segment_bytes=whole(value, "segment.bytes"),
+        )
+
+
+def whole(value: Callable[[str], Value], name: str) -> int:
+    """A setting that is a number by its definition."""
+    found = value(name)
+    assert isinstance(found, int), f"{name} is {found!r}"
+    return found

@@ -1,0 +1,166 @@
+"""Users: who there is; making, changing and removing them.
+
+Everybody may look at itself and change its own password. The first user keeps all its rights and stays.
+"""
+
+from collections.abc import Callable, Sequence
+
+from trivium.core.access import Access, Operation, Resource
+from trivium.core.caller import Caller
+from trivium.core.commands.command import Reply, Routes
+from trivium.core.commands.users import (
+    ChangePassword,
+    CreateUser,
+    DeleteUser,
+    DescribedUser,
+    DescribeUser,
+    ListedUsers,
+    ListUsers,
+    UpdatePermissions,
+    UpdateUser,
+    UserFacts,
+)
+from trivium.core.faults import Fault, Refused
+from trivium.core.ports import Clock, Done, Passwords
+from trivium.core.refusing import refusing, refusing_later
+from trivium.core.trivium_log import Change, TriviumLog
+from trivium.core.users.directory import UserDirectory, changed
+from trivium.core.users.user import USERS_MAX, User, check_password, check_username
+
+
+class Accounts:
+    def __init__(
+        self,
+        users: UserDirectory,
+        log: TriviumLog,
+        passwords: Passwords,
+        access: Access,
+        clock: Clock,
+        company_changed: Callable[[bool], None],
+    ) -> None:
+        """``company_changed`` is told whether the first user is the only one, when that changes: clients that
+        have not logged in may depend on it (``access.Anonymous.AUTO``).
+        """
+        self._users = users
+        self._log = log
+        self._passwords = passwords
+        self._access = access
+        self._clock = clock
+        self._company_changed = company_changed
+        self.routes: Routes = {
+            DescribeUser: refusing(self.describe),
+            ListUsers: refusing(self.list_users),
+            CreateUser: refusing(self.create),
+            DeleteUser: refusing(self.delete),
+            UpdateUser: refusing(self.update),
+            UpdatePermissions: refusing(self.update_permissions),
+            ChangePassword: refusing(self.change_password),
+        }
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    def describe(self, command: DescribeUser, caller: Caller, reply: Reply[DescribedUser]) -> None:
+        reply(DescribedUser(None, _facts(self._own_or(Operation.DESCRIBE, command.user, caller))))
+
+    def list_users(self, command: ListUsers, caller: Caller, reply: Reply[ListedUsers]) -> None:
+        reply(ListedUsers(None, [_facts(user) for user in self._users]))
+
+    def _own_or(self, operation: Operation, ref: int | str, caller: Caller) -> User:
+        """The caller's own user, or one to which it may do this. Whether another one exists is not told to
+        those who may not (promise S11).
+        """
+        user = self._users.find(ref)
+        if user is None or user.user_id != caller.user_id:
+            name = "" if user is None else user.username
+            if not self._access.allows(caller, operation, Resource.USER, name):
+                raise Refused(Fault.NOT_AUTHORIZED_USER)
+        return self._users.get(ref)
+
+    # -- making ----------------------------------------------------------------------------------
+
+    def create(self, command: CreateUser, caller: Caller, reply: Reply[DescribedUser]) -> None:
+        check_username(command.username)
+        check_password(command.password)
+        self._check_new_name(command.username)
+        if len(self._users) >= USERS_MAX:
+            raise Refused(Fault.USERS_LIMIT_REACHED)
+
+        def hashed(password_hash: str) -> None:
+            # Another one may have taken the name meanwhile.
+            self._check_new_name(command.username)
+            user = User(
+                self._users.next_id,
+                command.username,
+                command.status,
+                self._clock.wall_ms() * 1000,
+                password_hash,
+                command.permissions,
+            )
+            self._commit(
+                self._users.added(user),
+                lambda fault: reply(DescribedUser(fault, None if fault else _facts(user))),
+            )
+
+        self._passwords.hash(command.password, refusing_later(hashed, command, reply))
+
+    def _check_new_name(self, username: str) -> None:
+        if self._users.find(username) is not None:
+            raise Refused(Fault.USER_EXISTS)
+
+    # -- changing --------------------------------------------------------------------------------
+
+    def delete(self, command: DeleteUser, caller: Caller, reply: Reply[Fault | None]) -> None:
+        user = self._users.get(command.user)
+        if user.is_root:
+            raise Refused(Fault.ROOT_CANNOT_BE_DELETED)
+        self._commit(self._users.removed(user), reply)
+
+    def _commit(self, changes: Sequence[Change], done: Done) -> None:
+        """Changes of who there is."""
+        was_only_root = self._users.is_only_root
+        self._log.commit(changes, done)
+        if self._users.is_only_root is not was_only_root:
+            self._company_changed(self._users.is_only_root)
+
+    def update(self, command: UpdateUser, caller: Caller, reply: Reply[Fault | None]) -> None:
+        user = self._users.get(command.user)
+        username = user.username if command.username is None else command.username
+        if username != user.username:
+            check_username(username)
+            self._check_new_name(username)
+        status = user.status if command.status is None else command.status
+        if user.is_root and status is not user.status:
+            # Nobody would be left who could undo it.
+            raise Refused(Fault.ROOT_PERMISSIONS_FIXED)
+        self._log.commit([changed(user, username=username, status=status)], reply)
+
+    def update_permissions(
+        self, command: UpdatePermissions, caller: Caller, reply: Reply[Fault | None]
+    ) -> None:
+        user = self._users.get(command.user)
+        if user.is_root:
+            raise Refused(Fault.ROOT_PERMISSIONS_FIXED)
+        self._log.commit([changed(user, permissions=command.permissions)], reply)
+
+    def change_password(self, command: ChangePassword, caller: Caller, reply: Reply[Fault | None]) -> None:
+        user = self._own_or(Operation.ALTER, command.user, caller)
+        check_password(command.new)
+
+        def verified(is_right: bool) -> None:
+            if is_right:
+                self._passwords.hash(command.new, refusing_later(hashed, command, reply))
+            else:
+                reply(Fault.INVALID_CREDENTIALS)
+
+        def hashed(password_hash: str) -> None:
+            now = self._users.get(user.user_id)
+            if now.password_hash != user.password_hash:
+                # Somebody else was quicker: the old password is not the one that was checked.
+                raise Refused(Fault.INVALID_CREDENTIALS)
+            self._log.commit([changed(now, password_hash=password_hash)], reply)
+
+        self._passwords.verify(user.password_hash, command.current, verified)
+
+
+def _facts(user: User) -> UserFacts:
+    return UserFacts(user.user_id, user.username, user.status, user.created_at_us, user.permissions)

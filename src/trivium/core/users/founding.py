@@ -1,0 +1,41 @@
+"""The first user of a node. It is made once; what is configured later changes nothing about it."""
+
+from collections.abc import Callable
+
+from trivium.core.faults import Refused
+from trivium.core.ports import Clock, Done, Passwords
+from trivium.core.trivium_log import TriviumLog
+from trivium.core.users.directory import UserDirectory
+from trivium.core.users.permissions import EVERYTHING
+from trivium.core.users.user import ROOT_USER_ID, User, UserStatus, check_password, check_username
+
+
+class Founding:
+    def __init__(self, users: UserDirectory, log: TriviumLog, passwords: Passwords, clock: Clock) -> None:
+        self._users = users
+        self._log = log
+        self._passwords = passwords
+        self._clock = clock
+
+    @property
+    def is_needed(self) -> bool:
+        """``Refused`` if ``__trivium`` cannot be read."""
+        self._log.load()
+        return ROOT_USER_ID not in self._users.by_id
+
+    def found(self, username: str, password: str, done: Done) -> None:
+        """``done`` when the first user is there for good. ``Refused`` if it cannot be called that."""
+        check_username(username)
+        check_password(password)
+        self._passwords.hash(password, self._hashed(username, done))
+
+    def _hashed(self, username: str, done: Done) -> Callable[[str], None]:
+        def hashed(password_hash: str) -> None:
+            now_us = self._clock.wall_ms() * 1000
+            root = User(ROOT_USER_ID, username, UserStatus.ACTIVE, now_us, password_hash, EVERYTHING)
+            try:
+                self._log.commit(self._users.added(root), done)
+            except Refused as refused:
+                done(refused.fault)
+
+        return hashed

@@ -1,0 +1,74 @@
+"""Proving who one is: by password, or by a token.
+
+A wrong name and a wrong password are one answer and take one time, so that nobody learns which names exist.
+Whether a user is active is told only to those who know the password.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from trivium.core.caller import Caller
+from trivium.core.commands.command import Reply, Routes
+from trivium.core.commands.users import LoggedIn, LogIn, LogInWithToken, LogOut
+from trivium.core.faults import Fault
+from trivium.core.ports import Clock, Passwords
+from trivium.core.users.directory import UserDirectory
+from trivium.core.users.user import User, UserStatus
+
+SessionChanged = Callable[[Caller, int | None], None]
+"""Told which user the connection of a caller belongs to from now on."""
+
+
+def token_hash(token: str) -> bytes:
+    """Tokens are long and random: one quick hash protects them as well as a slow one."""
+    return sha256(token.encode()).digest()
+
+
+class LoggingIn:
+    def __init__(
+        self, users: UserDirectory, passwords: Passwords, clock: Clock, session_changed: SessionChanged
+    ) -> None:
+        self._users = users
+        self._passwords = passwords
+        self._clock = clock
+        self._session_changed = session_changed
+        self.routes: Routes = {
+            LogIn: self.log_in,
+            LogInWithToken: self.log_in_with_token,
+            LogOut: self.log_out,
+        }
+
+    def log_in(self, command: LogIn, caller: Caller, reply: Reply[LoggedIn]) -> None:
+        user = self._users.find(command.username)
+
+        def verified(is_right: bool) -> None:
+            now = self._users.find(command.username)
+            if not is_right or user is None or now is None or now.password_hash != user.password_hash:
+                reply(LoggedIn(Fault.INVALID_CREDENTIALS))
+            else:
+                reply(self._welcome(now, caller))
+
+        self._passwords.verify(None if user is None else user.password_hash, command.password, verified)
+
+    def log_in_with_token(self, command: LogInWithToken, caller: Caller, reply: Reply[LoggedIn]) -> None:
+        token = self._users.token_with(token_hash(command.token))
+        user = None if token is None else self._users.find(token.user_id)
+        if token is None or user is None:
+            reply(LoggedIn(Fault.UNKNOWN_TOKEN))
+        elif token.is_expired(self._clock.wall_ms() * 1000):
+            reply(LoggedIn(Fault.TOKEN_EXPIRED))
+        else:
+            reply(self._welcome(user, caller))
+
+    def _welcome(self, user: User, caller: Caller) -> LoggedIn:
+        if user.status is not UserStatus.ACTIVE:
+            return LoggedIn(Fault.USER_INACTIVE)
+        self._session_changed(caller, user.user_id)
+        return LoggedIn(None, user.user_id, user.username)
+
+    def log_out(self, command: LogOut, caller: Caller, reply: Reply[Fault | None]) -> None:
+        if caller.user_id is None:
+            reply(Fault.NOT_AUTHENTICATED)
+            return
+        self._session_changed(caller, None)
+        reply(None)

@@ -1,0 +1,200 @@
+"""What every session does besides speaking its language: requests in, answers out, in order, within bounds.
+
+    space, received     bytes in: where to put them, and that they have come
+    data_to_send        bytes out, when there are some; ``wake`` is called when some come up in between
+    proceed             answers have left: begin what had to wait
+    peer_finished       nothing more will come, answers are still taken
+    close               nobody is there any more
+
+A protocol joins by its frames (a ``Receiver``), by ``_begin``, which carries one request out, and by what it
+puts into the parts of a ``Turn``.
+
+Rules:
+- Answers leave in the order of their requests, whatever order they get ready in.
+- Requests are carried out as they come, without waiting for the answers before them: that is what makes a
+  group commit of pipelined writes. With too many in flight, or too many bytes of answers that have not left,
+  the next ones wait unread (``has_room``), so that no peer can ask for more than it takes.
+- A frame that is too large to be taken has its turn like any other request, if the protocol has an answer
+  to it (``_begin_refused``).
+- What a peer that has gone was waiting for is not waited for any longer.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+from trivium.core.caller import Caller
+from trivium.wire.buffer import Buffer
+from trivium.wire.receiving import Receiver
+
+ANSWER_BYTES_MAX: Final = 1 << 20
+"""Answers of one connection that have not left yet; with more, no further request is begun."""
+
+
+class Turn(Protocol):
+    """One request on its way, and the place of its answer in the queue."""
+
+    parts: list[Buffer] | None
+    """The answer; None until there is one. Empty for a request that wants none."""
+    size_bytes: int
+    """Of the answer."""
+    request_bytes: int
+    """Memory that the request has to itself, until it is answered."""
+
+
+T = TypeVar("T", bound=Turn)
+
+
+def _nobody() -> None:
+    """Who is to be woken when the connection has gone."""
+
+
+class Conversation(Generic[T]):
+    caller: Caller
+
+    def __init__(self, receiver: Receiver, requests_in_flight_max: int, wake: Callable[[], None]) -> None:
+        self._receiver = receiver
+        self._requests_in_flight_max = requests_in_flight_max
+        self._wake = wake
+        self._turns: deque[T] = deque()
+        self._waiting: deque[bytearray | int] = deque()
+        """Whole requests that are not begun yet; of one that is too large, its size."""
+        self._kept_bytes = 0
+        """Memory of requests that wait, or are being carried out and did not come whole in one read."""
+        self._out: list[Buffer] = []
+        self._is_receiving = False
+        self.out_bytes = 0
+        """Answers that are ready to leave."""
+        self.requests = 0
+        """Whole requests so far, those that were too large among them."""
+        self.is_closed = False
+
+    # -- what a connection asks ------------------------------------------------------------------
+
+    @property
+    def in_flight(self) -> int:
+        """Requests whose answers have not been handed out yet."""
+        return len(self._turns)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the next request would be begun at once."""
+        return (
+            not self._waiting
+            and len(self._turns) < self._requests_in_flight_max
+            and self.out_bytes < ANSWER_BYTES_MAX
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that was asked has been answered."""
+        return not self._turns and not self._waiting
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of requests: come in part, waiting, or being carried out."""
+        return self._receiver.held_bytes + self._kept_bytes
+
+    @property
+    def is_between_requests(self) -> bool:
+        return self._receiver.is_between_frames
+
+    # -- bytes in --------------------------------------------------------------------------------
+
+    def space(self, scratch: memoryview) -> memoryview:
+        return self._receiver.space(scratch)
+
+    def received(self, count: int, scratch: memoryview) -> None:
+        """Carry out every request that has come whole. ``DecodeError``: close the connection."""
+        own_bytes = self._receiver.held_bytes
+        self._is_receiving = True
+        try:
+            for frame in self._receiver.received(count, scratch):
+                self.requests += 1
+                if self.has_room:
+                    self._begin(frame, own_bytes)
+                else:
+                    self._waiting.append(bytearray(frame))
+                    self._kept_bytes += len(frame)
+        finally:
+            self._is_receiving = False
+
+    def proceed(self) -> None:
+        """Begin requests that had to wait, as many as there is room for. ``DecodeError`` as above."""
+        waiting, self._waiting = self._waiting, deque()
+        self._is_receiving = True
+        try:
+            while waiting and self.has_room:
+                frame = waiting.popleft()
+                if isinstance(frame, int):
+                    self._begin_refused(frame)
+                else:
+                    self._kept_bytes -= len(frame)
+                    self._begin(memoryview(frame), len(frame))
+        finally:
+            self._is_receiving = False
+            self._waiting = waiting
+
+    def _refuse(self, frame_bytes: int) -> None:
+        """For the receiver: a frame is larger than it may be."""
+        self.requests += 1
+        if self.has_room:
+            self._begin_refused(frame_bytes)
+        else:
+            self._waiting.append(frame_bytes)
+
+    def _begin(self, frame: memoryview, own_bytes: int) -> None:
+        """Begin one request; ``own_bytes`` of memory are its own until it is answered."""
+        raise NotImplementedError
+
+    def _begin_refused(self, frame_bytes: int) -> None:
+        """Answer a request that was too large to be taken; only where ``_refuse`` is asked."""
+        raise NotImplementedError
+
+    # -- bytes out -------------------------------------------------------------------------------
+
+    def _queue(self, turn: T) -> None:
+        self._kept_bytes += turn.request_bytes
+        self._turns.append(turn)
+
+    def answered(self) -> None:
+        """An answer is ready; those at the head of the queue may leave."""
+        turns = self._turns
+        if turns[0].parts is None:
+            return
+        while turns and (parts := turns[0].parts) is not None:
+            self._out += parts
+            turn = turns.popleft()
+            self.out_bytes += turn.size_bytes
+            self._kept_bytes -= turn.request_bytes
+        if not self._is_receiving:
+            self._wake()
+
+    def _say(self, unasked: bytes) -> None:
+        """What is no answer, behind all answers that are ready."""
+        self._out.append(unasked)
+        self.out_bytes += len(unasked)
+        if not self._is_receiving:
+            self._wake()
+
+    def data_to_send(self) -> list[Buffer]:
+        out, self._out = self._out, []
+        self.out_bytes = 0
+        return out
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def peer_finished(self) -> None:
+        """The peer sends nothing more: what waits for something to happen is answered as things are."""
+        self.caller.presence.leave()
+
+    def close(self) -> None:
+        """The peer has gone: let go of everything that was kept for it."""
+        self.is_closed = True
+        self.caller.presence.leave()
+        self._turns.clear()
+        self._waiting.clear()
+        self._out.clear()
+        self._kept_bytes = self.out_bytes = 0
+        # The connection holds the session: held in return, both would stay until cycles are looked for.
+        self._wake = _nobody

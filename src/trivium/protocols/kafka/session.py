@@ -1,0 +1,175 @@
+"""One Kafka connection as a state machine over bytes; its verbs and its order are those of every
+``Conversation`` (mission 001.49).
+
+- A request that cannot be read ends the connection (``DecodeError``), as with Kafka: nothing behind it
+  can be trusted. So does one that failed and wants no answer. An unknown version of ApiVersions is
+  answered in version 0 instead (KIP-511, mission 001.9).
+- What a peer that has gone was waiting for is not encoded.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from trivium.core.caller import Caller
+from trivium.core.commands.command import Command
+from trivium.messages.api import ApiKey, api_name
+from trivium.messages.codec import decode, encode_onto
+from trivium.messages.header import RequestHeader
+from trivium.protocols.conversation import Conversation
+from trivium.protocols.kafka.api import Answer, Api, Call, Endpoint, NoAnswer
+from trivium.protocols.kafka.apis import api_versions
+from trivium.protocols.kafka.protocol import KafkaProtocol
+from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
+from trivium.wire.framing import KAFKA_LENGTH
+from trivium.wire.receiving import Receiver
+
+_REQUEST_HEAD: Final = struct.Struct(">hhih")
+"""API key, version, correlation id, length of the client id: the same in all request headers."""
+_HEAD: Final = struct.Struct(">ii")
+_TAGGED_HEAD: Final = struct.Struct(">iix")
+"""Length and correlation id of an answer, without tagged fields and with none of them."""
+_LENGTH_BYTES: Final = 4
+_NO_TAGS: Final = 0
+_TAGGED_REQUEST_HEADER: Final = 2
+
+
+class _Answer(Call):
+    """One request on its way, and the place of its answer in the queue."""
+
+    __slots__ = ("_api", "_begun", "_correlation_id", "_session", "parts", "request_bytes", "size_bytes")
+
+    def __init__(
+        self,
+        session: "KafkaSession",
+        api: Api,
+        version: int,
+        correlation_id: int,
+        own_bytes: int,
+    ) -> None:
+        protocol = session.protocol
+        self.request = None
+        self.version = version
+        self.caller = session.caller
+        self.protocol = protocol
+        self.here = session.here
+        self.state = None
+        self._session = session
+        self._api = api
+        self._correlation_id = correlation_id
+        self._begun = protocol.meter.begin()
+        self.request_bytes = own_bytes
+        """Memory that the request has to itself."""
+        self.parts: list[Buffer] | None = None
+        self.size_bytes = 0
+
+    def introduce(self, software_name: str, software_version: str) -> None:
+        self._session.caller = replace(
+            self.caller, software_name=software_name, software_version=software_version
+        )
+
+    def reply(self, result: Any) -> None:
+        if not self._session.is_closed:
+            answer = self._api.to_response(result, self)
+            if isinstance(answer, NoAnswer):
+                self._keep_silent(answer)
+            else:
+                self.give(answer)
+
+    def give(self, answer: Answer) -> None:
+        head = _TAGGED_HEAD if self.version >= self._api.tagged_answer_since else _HEAD
+        if isinstance(answer, bytes):
+            size_bytes = len(answer) + head.size
+            self.parts = [head.pack(size_bytes - _LENGTH_BYTES, self._correlation_id) + answer]
+            self.protocol.meter.end(self._api.key, self._begun, None)
+        else:
+            parts: list[Buffer] = [b""]
+            encode_onto(parts, answer, self.version)
+            size_bytes = sum(map(len, parts)) + head.size
+            parts[0] = head.pack(size_bytes - _LENGTH_BYTES, self._correlation_id)
+            self.parts = parts
+            self.protocol.meter.end(self._api.key, self._begun, answer)
+        self.size_bytes = size_bytes
+        self._session.answered()
+
+    def _keep_silent(self, answer: NoAnswer) -> None:
+        self.parts = []
+        self.protocol.meter.end(self._api.key, self._begun, None)
+        self._session.answered()
+        if answer is NoAnswer.HANG_UP:
+            self._session.hang_up()
+
+
+class KafkaSession(Conversation[_Answer]):
+    def __init__(self, protocol: KafkaProtocol, host: str, here: Endpoint, wake: Callable[[], None]) -> None:
+        super().__init__(
+            Receiver(KAFKA_LENGTH, protocol.frame_bytes_max), protocol.requests_in_flight_max, wake
+        )
+        self.protocol = protocol
+        self.here = here
+        """How this client reaches this broker."""
+        self.caller = Caller(host=host)
+        self._client_id = b""
+        """The client id of the caller, as it came."""
+        self._is_hanging_up = False
+
+    def hang_up(self) -> None:
+        """A request has failed whose client can be told in no other way; only while it is carried out."""
+        self._is_hanging_up = True
+
+    def _begin(self, frame: memoryview, own_bytes: int) -> None:
+        if len(frame) < _REQUEST_HEAD.size:
+            raise DecodeError(f"a request of {len(frame)} bytes")
+        key, version, correlation_id, client_id_bytes = _REQUEST_HEAD.unpack_from(frame)
+        api = self.protocol.apis.get(key)
+        if api is None:
+            raise DecodeError(f"API key {key} is not served here")
+        if not api.version_min <= version <= api.version_last:
+            if key != ApiKey.API_VERSIONS:
+                raise DecodeError(f"{api_name(key)} is not served in version {version}")
+            answer = _Answer(self, api, 0, correlation_id, 0)
+            self._queue(answer)
+            answer.give(api_versions.unsupported())
+            return
+        at = self._read_client_id(frame, client_id_bytes)
+        if version >= api.flexible_since:
+            at = _skip_tags(frame, at)
+        answer = _Answer(self, api, version, correlation_id, own_bytes)
+        command: Command[Any] | Answer | None = None
+        if api.shortcut is not None:
+            command = api.shortcut(frame, at, answer)
+        if command is None:
+            answer.request, _ = decode(api.request, version, frame, at)
+            self._queue(answer)
+            command = api.to_command(answer.request, answer)
+        else:
+            self._queue(answer)
+        if isinstance(command, Command):
+            self.protocol.engine.execute(command, self.caller, answer.reply)
+            if self._is_hanging_up:
+                raise DecodeError(f"a {api_name(key)} request failed that wants no answer")
+        else:
+            answer.give(command)
+
+    def _read_client_id(self, frame: memoryview, client_id_bytes: int) -> int:
+        """Take note of who asks, nearly always the same as before; the position behind the client id."""
+        at = _REQUEST_HEAD.size + max(client_id_bytes, 0)
+        if client_id_bytes < -1 or at > len(frame):
+            raise DecodeError(f"a client id of {client_id_bytes} bytes")
+        if frame[_REQUEST_HEAD.size : at] != self._client_id:
+            client_id = bytes(frame[_REQUEST_HEAD.size : at])
+            try:
+                self.caller = replace(self.caller, client_id=client_id.decode())
+            except UnicodeDecodeError as error:
+                raise DecodeError("a client id that is not UTF-8") from error
+            self._client_id = client_id
+        return at
+
+
+def _skip_tags(frame: memoryview, at: int) -> int:
+    """The position behind the tagged fields of a request header; nobody has given any a meaning yet."""
+    if at < len(frame) and frame[at] == _NO_TAGS:
+        return at + 1
+    return decode(RequestHeader, _TAGGED_REQUEST_HEADER, frame)[1]

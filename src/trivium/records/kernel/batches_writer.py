@@ -1,0 +1,154 @@
+"""Writes the batches that Iggy's messages become: records, and before them a header with its checksum."""
+
+from __future__ import annotations
+
+from trivium.records.header import CRC_AT, HEADER, LOG_OVERHEAD_BYTES, MAGIC, BatchHeader
+from trivium.records.kernel import cython
+from trivium.records.kernel.batches import CHECKED_FROM, HEAD_BYTES, checksum
+from trivium.records.kernel.header_names import ID, MICROSECONDS, ORIGIN, TYPES
+from trivium.records.kernel.integers import put_big_endian, u64_at
+from trivium.records.kernel.user_headers import UserHeaders
+from trivium.records.kernel.writer import Writer
+from trivium.wire.errors import EncodeError
+from trivium.wire.limits import BATCH_BYTES_MAX
+
+
+@cython.final
+@cython.cclass
+class BatchesWriter:
+    """Batches of records that share one timestamp, none larger than it must be."""
+
+    writer: Writer
+    headers: Writer
+    headers_count: cython.Py_ssize_t
+    batch_at: cython.Py_ssize_t
+    size_max: cython.Py_ssize_t
+    records_count: cython.Py_ssize_t
+    timestamp: cython.longlong
+    microseconds: cython.longlong
+
+    def __init__(self, capacity: int, now_us: int, size_bytes_max: int) -> None:
+        self.writer = Writer(capacity)
+        self.headers = Writer(256)
+        self.size_max = min(size_bytes_max, BATCH_BYTES_MAX)
+        self.timestamp = now_us // 1000
+        self.microseconds = now_us % 1000
+        self.open()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def open(self) -> cython.bint:
+        self.batch_at = self.writer.position
+        self.writer.reserve(HEAD_BYTES)
+        self.writer.position += HEAD_BYTES
+        self.records_count = 0
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def append(
+        self,
+        p: cython.p_const_uchar,
+        message_at: cython.Py_ssize_t,
+        payload_at: cython.Py_ssize_t,
+        payload_length: cython.Py_ssize_t,
+        user_headers: UserHeaders,
+    ) -> cython.bint:
+        """A message as the next record, in a new batch if it does not fit into the one that is open."""
+        complete: cython.Py_ssize_t = self.writer.position
+        self.collect_headers(p, message_at, user_headers)
+        self.write_record(p, payload_at, payload_length, user_headers)
+        if self.records_count > 1 and self.writer.position - self.batch_at > self.size_max:
+            self.writer.position = complete
+            self.records_count -= 1
+            self.close()
+            self.open()
+            self.write_record(p, payload_at, payload_length, user_headers)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def collect_headers(
+        self, p: cython.p_const_uchar, message_at: cython.Py_ssize_t, user_headers: UserHeaders
+    ) -> cython.bint:
+        """The headers of a record: first what Kafka has no other place for, then the user's own."""
+        headers: Writer = self.headers
+        count: cython.Py_ssize_t = 1 + user_headers.named_count
+        headers.position = 0
+        if u64_at(p, message_at + 8) or u64_at(p, message_at + 16):
+            headers.header(ID, 0, len(ID), p, message_at + 8, 16)
+            count += 1
+        headers.open_header(ORIGIN, 8)
+        headers.reversed_copy(p, message_at + 40, 8)
+        if self.microseconds:
+            headers.open_header(MICROSECONDS, 2)
+            put_big_endian(headers.p, headers.position, self.microseconds, 2)
+            headers.position += 2
+            count += 1
+        if user_headers.is_typed:
+            headers.header(TYPES, 0, len(TYPES), user_headers.types.p, 0, user_headers.types.position)
+            count += 1
+        headers.reserve(user_headers.named.position)
+        headers.copy(user_headers.named.p, 0, user_headers.named.position)
+        self.headers_count = count
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def write_record(
+        self,
+        p: cython.p_const_uchar,
+        payload_at: cython.Py_ssize_t,
+        payload_length: cython.Py_ssize_t,
+        user_headers: UserHeaders,
+    ) -> cython.bint:
+        self.writer.record(
+            0,
+            self.records_count,
+            user_headers.key.data.p,
+            0,
+            user_headers.record_key_length(),
+            p,
+            payload_at,
+            -1 if user_headers.is_tombstone else payload_length,
+            self.headers_count,
+            self.headers.p,
+            self.headers.position,
+        )
+        self.records_count += 1
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def close(self) -> cython.bint:
+        size_bytes: cython.Py_ssize_t = self.writer.position - self.batch_at
+        header: BatchHeader = BatchHeader(
+            base_offset=0,
+            batch_length=size_bytes - LOG_OVERHEAD_BYTES,
+            leader_epoch=-1,
+            magic=MAGIC,
+            crc=0,
+            attributes=0,
+            last_offset_delta=self.records_count - 1,
+            base_timestamp=self.timestamp,
+            max_timestamp=self.timestamp,
+            producer_id=-1,
+            producer_epoch=-1,
+            base_sequence=-1,
+            records_count=self.records_count,
+        )
+        if size_bytes > BATCH_BYTES_MAX:
+            raise EncodeError(f"a batch of {size_bytes} bytes is larger than {BATCH_BYTES_MAX}")
+        HEADER.pack_into(self.writer.data, self.batch_at, *header)
+        put_big_endian(
+            self.writer.p,
+            self.batch_at + CRC_AT,
+            checksum(self.writer.p, self.batch_at + CHECKED_FROM, self.writer.position),
+            4,
+        )
+        return True
+
+    @cython.cfunc
+    def taken(self) -> bytearray:
+        self.close()
+        return self.writer.taken()

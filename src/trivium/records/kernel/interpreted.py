@@ -1,0 +1,44 @@
+"""All that the kernel does for others, gathered from its modules.
+
+Imported, this is the kernel in its interpreted form. ``setup.py`` begins here too: this module and all those
+of the kernel that it imports, compiled as one, are the form called ``native``.
+"""
+
+from trivium.records.kernel import cython
+from trivium.records.kernel.batches import check_batch, check_batches, read_header, stamp_all
+from trivium.records.kernel.columns import from_columns, to_columns
+from trivium.records.kernel.json_bytes import bytes_from_json, json_from_bytes
+from trivium.records.kernel.polled_messages import Messages
+from trivium.records.kernel.sections import (
+    build,
+    check,
+    find_latest,
+    find_timestamp,
+    parse,
+    retain,
+    scan_keys,
+)
+from trivium.records.kernel.sent_messages import batches_from_messages
+
+compiled: bool = cython.compiled
+
+__all__ = [
+    "Messages",
+    "batches_from_messages",
+    "build",
+    "bytes_from_json",
+    "check",
+    "check_batch",
+    "check_batches",
+    "compiled",
+    "find_latest",
+    "find_timestamp",
+    "from_columns",
+    "json_from_bytes",
+    "parse",
+    "read_header",
+    "retain",
+    "scan_keys",
+    "stamp_all",
+    "to_columns",
+]

@@ -1,0 +1,1 @@
+"""The only room with sockets, threads and the wall clock. ``node`` puts the broker together."""

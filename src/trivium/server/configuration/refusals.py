@@ -1,0 +1,27 @@
+"""Settings of Kafka's that must not be without effect in silence: somebody relies on them."""
+
+from collections.abc import Mapping
+
+from trivium.server.configuration.errors import ConfigurationError
+from trivium.server.configuration.given import Given
+
+
+def refuse_what_must_not_be_ignored(given: Mapping[str, Given]) -> None:
+    authorizer = given.get("authorizer.class.name")
+    if authorizer is not None and authorizer.text.strip():
+        raise ConfigurationError(
+            f"authorizer.class.name ({authorizer.source}) asks for access control, and in this version "
+            "whoever can connect may do everything: take the line out if that is what you want."
+        )
+    providers = given.get("config.providers")
+    if providers is not None and providers.text.strip():
+        raise ConfigurationError(
+            f"config.providers ({providers.source}) asks for values from elsewhere: write the values "
+            "themselves, or give them in the environment as TRIVIUM_KAFKA_…"
+        )
+    roles = given.get("process.roles")
+    if roles is not None and "broker" not in roles.text:
+        raise ConfigurationError(
+            f"process.roles = {roles.text} ({roles.source}) asks for a controller without a broker: "
+            "a node of Trivium is always both."
+        )

@@ -1,0 +1,192 @@
+"""Records from a broker, Trivium's or Apache Kafka's.
+
+Connections are kept for the life of a process: Spark uses its Python workers again, and a task that finds
+one open has its first records a few milliseconds sooner. The next fetch is under way before the bytes of
+the last are looked at.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trivium.client.cluster import Cluster
+from trivium.client.deadline import Deadline
+from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable, settled
+from trivium.client.fetching import Fetched, Fetcher, FetchSettings
+from trivium.client.offsets import EARLIEST, LATEST, Isolation, list_offsets
+from trivium.client.topology import TopicPartition, topic_of
+from trivium.messages.errors import ErrorCode
+from trivium.spark.connector.bounds import fell_back, removed
+from trivium.spark.connector.errors import NothingArrives
+from trivium.spark.connector.kafka_options import KafkaOptions
+from trivium.spark.connector.origin import Piece, make_piece
+from trivium.spark.connector.ranges import OffsetRange
+
+PAUSE_S: Final = 0.05
+"""Between looks at a partition that has no leader, or not yet the records that it should have."""
+
+_MISSING: Final = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+"""To Kafka these may pass; the client has waited for a topic just made before it says so."""
+
+_log = logging.getLogger(__name__)
+
+
+class BrokerOrigin:
+    def __init__(
+        self, kafka: KafkaOptions, *, fail_on_data_loss: bool = True, poll_timeout_s: float = 120.0
+    ) -> None:
+        assert kafka.bootstrap is not None
+        self._kafka = kafka
+        self._fail_on_data_loss = fail_on_data_loss
+        self._poll_timeout_s = poll_timeout_s
+        self.cluster = Cluster.connect(kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s)
+        self._fetcher = Fetcher(self.cluster, _fetch_settings(kafka))
+
+    def close(self) -> None:
+        self._fetcher.close()
+        self.cluster.close()
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def topic_names(self) -> list[str]:
+        return [topic.name for topic in self.cluster.topics().values() if not topic.is_internal]
+
+    def partitions(self, topic: str) -> list[TopicPartition]:
+        answer = self.cluster.metadata([topic])
+        for described in answer.topics:
+            if described.name == topic and described.error_code == ErrorCode.NONE:
+                return topic_of(described).partition_keys()
+        return self.cluster.topic(topic).partition_keys()  # Has patience with a topic just made.
+
+    def find_offsets(self, timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        if not timestamps:
+            return {}
+        found = list_offsets(self.cluster, timestamps, isolation=self._kafka.isolation)
+        return {key: settled(each).offset for key, each in found.items()}
+
+    # -- records ---------------------------------------------------------------------------------
+
+    def pieces(self, wanted: OffsetRange) -> Iterator[Piece]:
+        try:
+            yield from self._pieces(wanted)
+        finally:
+            if self._fetcher.is_waiting:
+                self._fetcher.close()  # The next reader would wait for an answer that it cannot use.
+
+    def _pieces(self, wanted: OffsetRange) -> Iterator[Piece]:
+        key, position = wanted.key, wanted.offset_start
+        patience = Deadline(self._poll_timeout_s)
+        self._notice_growth(key)
+        self._ask(key, position, patience)
+        while position < wanted.offset_end:
+            fetched = self._receive(key, position, patience)
+            if fetched is None or fetched.code.is_retriable:
+                self._pause(wanted, position, patience)
+                self._ask(key, position, patience)
+                continue
+            if fetched.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+                position = self._skip_lost(wanted, position)
+                self._ask(key, position, patience)
+                continue
+            if fetched.code is not ErrorCode.NONE:
+                raise Refused(fetched.code, f"partition {key}")
+            is_committed_only = self._kafka.isolation is Isolation.READ_COMMITTED
+            piece = make_piece(wanted, fetched.data, position, fetched.aborted if is_committed_only else ())
+            if piece.batches:
+                patience = Deadline(self._poll_timeout_s)
+            else:
+                self._pause(wanted, position, patience)
+            position = max(position, piece.offset_end)
+            if position < wanted.offset_end:
+                self._ask(key, position, patience)
+            yield piece
+
+    def _notice_growth(self, key: TopicPartition) -> None:
+        """The driver may have planned a partition that is younger than what is known of its topic here."""
+        known = self.cluster.topology.topics.get(key.topic)
+        if known is not None and key.partition >= len(known.partitions):
+            self.cluster.forget_leaders([key.topic])
+
+    def _ask(self, key: TopicPartition, position: int, patience: Deadline) -> None:
+        """Ask the leader, as long as there may be one."""
+        while True:
+            try:
+                self._fetcher.ask({self.cluster.leader(key): {key: position}})
+            except ClientError as error:
+                if not may_pass(error) or patience.has_passed:
+                    raise
+                self.cluster.forget_leaders([key.topic])
+                patience.within(PAUSE_S).sleep()
+            else:
+                if self._fetcher.is_waiting:
+                    return
+
+    def _receive(self, key: TopicPartition, position: int, patience: Deadline) -> Fetched | None:
+        """The answer, or None when the broker went away and must be asked again."""
+        while self._fetcher.is_waiting:
+            try:
+                for fetched in self._fetcher.receive(patience.remaining_s):
+                    if fetched.key == key and fetched.asked_offset == position:
+                        return fetched
+            except ClientError as error:
+                if not may_pass(error) or patience.has_passed:
+                    raise
+                _log.warning("%s", error)
+        return None
+
+    def _pause(self, wanted: OffsetRange, position: int, patience: Deadline) -> None:
+        if patience.has_passed:
+            raise NothingArrives(
+                f"Topic {wanted.topic}, partition {wanted.partition} gives nothing from offset {position} "
+                f"on, of {wanted.offset_end} that it should have; see whether its broker is well, or raise "
+                "kafkaConsumer.pollTimeoutMs."
+            )
+        self.cluster.forget_leaders([wanted.topic])
+        patience.within(PAUSE_S).sleep()
+
+    def _skip_lost(self, wanted: OffsetRange, position: int) -> int:
+        """Where to go on when the partition does not have an offset (any more)."""
+        key = wanted.key
+        begin = self.find_offsets({key: EARLIEST})[key]
+        end = self.find_offsets({key: LATEST})[key]
+        if begin <= position <= end:
+            return position
+        lost = removed(key, position, begin) if position < begin else fell_back(key, position, end)
+        if self._fail_on_data_loss:
+            raise lost
+        _log.warning("%s", lost)
+        return min(begin, wanted.offset_end) if position < begin else wanted.offset_end
+
+
+def may_pass(error: ClientError) -> bool:
+    """Whether it is the error of a broker that may come back."""
+    if isinstance(error, Refused):
+        return error.is_retriable and error.code not in _MISSING
+    return isinstance(error, Unreachable | ConnectionLost | TimedOut)
+
+
+_kept: dict[tuple[KafkaOptions, bool, float], BrokerOrigin] = {}
+
+
+def kept_origin(kafka: KafkaOptions, *, fail_on_data_loss: bool, poll_timeout_s: float) -> BrokerOrigin:
+    """The origin that this process has for these settings, with its open connections."""
+    key = (kafka, fail_on_data_loss, poll_timeout_s)
+    if key not in _kept:
+        _kept[key] = BrokerOrigin(kafka, fail_on_data_loss=fail_on_data_loss, poll_timeout_s=poll_timeout_s)
+    return _kept[key]
+
+
+def forget_origins() -> None:
+    """Close what ``kept_origin`` keeps."""
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+def _fetch_settings(kafka: KafkaOptions) -> FetchSettings:
+    return FetchSettings(
+        isolation=kafka.isolation,
+        max_wait_ms=kafka.max_wait_ms,
+        min_bytes=kafka.fetch_bytes_min,
+        max_bytes=kafka.fetch_bytes_max,
+        partition_max_bytes=kafka.partition_fetch_bytes,
+    )

@@ -1,0 +1,96 @@
+"""The columns of a row, and which of them a query wants.
+
+Spark prunes no columns of a source written in Python: whoever wants only some says so by a schema, and the
+kernel does not copy the others. Columns and types are those of Spark's Kafka source.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from trivium.records.batch import read_section
+from trivium.records.visibility import Visibility
+from trivium.spark.connector.errors import BadOption
+from trivium.spark.connector.origin import Piece, damaged
+from trivium.spark.connector.ranges import OffsetRange
+from trivium.wire.errors import DecodeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+COLUMNS: Final = {
+    "key": "BINARY",
+    "value": "BINARY",
+    "topic": "STRING",
+    "partition": "INT",
+    "offset": "BIGINT",
+    "timestamp": "TIMESTAMP",
+    "timestampType": "INT",
+}
+
+HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+
+
+def schema_text(*, include_headers: bool) -> str:
+    """The schema of a read that asks for none, as Spark writes schemas."""
+    columns = COLUMNS | ({"headers": HEADERS} if include_headers else {})
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def check_schema(schema: "StructType") -> tuple[str, ...]:
+    """The names of the columns of a schema that a person gave; each is one of ours, with its type."""
+    known = {**COLUMNS, "headers": HEADERS}
+    for field in schema.fields:
+        if field.name not in known:
+            raise BadOption(f"There is no column {field.name}; there are {', '.join(known)}.")
+        given = field.dataType.simpleString().replace(":", ": ").replace(",", ", ")
+        if given != known[field.name].lower():
+            raise BadOption(
+                f"Column {field.name} is {known[field.name]}, not {given.upper()}; cast it after reading."
+            )
+        if not field.nullable:
+            raise BadOption(f"Column {field.name} may be null; leave NOT NULL out of the schema.")
+    if not schema.fields:
+        raise BadOption("A schema without columns reads nothing; name one, such as 'offset BIGINT'.")
+    return tuple(schema.fieldNames())
+
+
+def rows_of(piece: Piece, wanted: OffsetRange, schema: "pa.Schema") -> "pa.RecordBatch":
+    """The records of a piece that lie in the range and may be seen."""
+    from trivium.records.arrow import to_arrow
+
+    offset_start = max(wanted.offset_start, piece.offset_start)
+    try:
+        visibility = Visibility(piece.aborted)
+        sections = [
+            read_section(piece.data, position)
+            for position, header in piece.batches
+            if visibility.sees(piece.data, position, header)
+            and header.offset_end > offset_start
+            and header.base_offset < wanted.offset_end
+        ]
+        return to_arrow(
+            sections,
+            topic=wanted.topic,
+            partition=wanted.partition,
+            offset_start=offset_start,
+            offset_end=wanted.offset_end,
+            schema=schema,
+        )
+    except DecodeError as error:
+        raise damaged(wanted, offset_start, error) from error
+
+
+def read_rows(
+    pieces: Iterator[Piece], wanted: OffsetRange, columns: tuple[str, ...]
+) -> "Iterator[pa.RecordBatch]":
+    """Arrow batches of a range, as they come; none of them is empty."""
+    import pyarrow as pa
+
+    from trivium.records.arrow import SCHEMA
+
+    schema = pa.schema([SCHEMA.field(name) for name in columns])
+    for piece in pieces:
+        rows = rows_of(piece, wanted, schema)
+        if rows.num_rows:
+            yield rows

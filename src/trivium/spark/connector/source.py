@@ -1,0 +1,40 @@
+"""``format("trivium")`` as Spark sees it. Spark imports this in every process that looks for data sources,
+so what reading needs is imported when it is asked for."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from trivium.spark.connector.batch_reader import BatchReader
+    from trivium.spark.connector.stream_reader import StreamReader
+
+
+class TriviumDataSource(DataSource):
+    """Topics of a broker, or of a log directory, as rows."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "trivium"
+
+    def schema(self) -> str:
+        from trivium.spark.connector.options import wants_headers
+        from trivium.spark.connector.rows import schema_text
+
+        return schema_text(include_headers=wants_headers(self.options))
+
+    def reader(self, schema: "StructType") -> "BatchReader":
+        from trivium.spark.connector.batch_reader import BatchReader
+        from trivium.spark.connector.options import parse_options
+        from trivium.spark.connector.rows import check_schema
+
+        return BatchReader(parse_options(self.options, is_stream=False), check_schema(schema))
+
+    def streamReader(self, schema: "StructType") -> "StreamReader":  # noqa: N802 - Spark's name
+        from trivium.spark.connector.options import parse_options
+        from trivium.spark.connector.rows import check_schema
+        from trivium.spark.connector.stream_reader import StreamReader
+
+        return StreamReader(parse_options(self.options, is_stream=True), check_schema(schema))

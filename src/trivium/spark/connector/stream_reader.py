@@ -1,0 +1,162 @@
+"""Reading a stream: which offsets the next micro-batch gets, and how far the query is.
+
+Lives on the driver, in a process of its own that Spark asks before every micro-batch. Nothing here waits for
+records: a question is answered with what is there. ``partitions`` is a function of its arguments alone, so
+that a micro-batch that is done again after a crash has the same rows.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from trivium.client.errors import ClientError
+from trivium.client.offsets import LATEST
+from trivium.client.topology import TopicPartition
+from trivium.spark.connector.admission import admit, backlog
+from trivium.spark.connector.bounds import fell_back, resolve_start
+from trivium.spark.connector.broker_origin import may_pass
+from trivium.spark.connector.errors import DataLost
+from trivium.spark.connector.offsets_json import Offsets, from_json, to_json
+from trivium.spark.connector.options import ReadOptions
+from trivium.spark.connector.origins import open_broker
+from trivium.spark.connector.progress import PublishedProgress
+from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
+from trivium.spark.connector.rows import read_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_log = logging.getLogger(__name__)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Is pickled for the executors before anything is asked of it: what is open comes later."""
+
+    def __init__(self, options: ReadOptions, columns: tuple[str, ...]) -> None:
+        self._options = options
+        self._columns = columns
+        self._progress = PublishedProgress(options.kafka.group_id)
+        self._ends: dict[TopicPartition, int] = {}
+        """Where partitions ended when they were last looked at."""
+        self._target: dict[TopicPartition, int] | None = None
+        """Where an available-now run ends."""
+        self._heard_s = self._admitted_s = time.monotonic()
+
+    # -- offsets ---------------------------------------------------------------------------------
+
+    def initialOffset(self) -> Offsets:  # noqa: N802 - this and the others below are Spark's names
+        options = self._options
+        origin = open_broker(options)
+        return to_json(
+            resolve_start(
+                origin,
+                options.starting,
+                options.subscription.find(origin),
+                no_match=options.no_match,
+                fail_on_data_loss=options.fail_on_data_loss,
+            )
+        )
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._target = self._find_ends()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        if self._options.trigger_offsets_max is not None:
+            return ReadMaxRows(self._options.trigger_offsets_max)
+        if self._options.trigger_offsets_min is not None:
+            return ReadMinRows(self._options.trigger_offsets_min)
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> Offsets:  # noqa: N802
+        """Up to where the next micro-batch goes; ``start`` itself if there is none to be made now."""
+        starts = from_json(start)
+        try:
+            ends = self._find_ends()
+            self._progress.publish(open_broker(self._options).cluster, starts)
+        except ClientError as error:
+            self._bear(error)
+            return to_json(starts)
+        self._heard_s = time.monotonic()
+        self._check_loss(starts, ends)
+        if self._target is not None:
+            ends = _within(self._target, starts, ends)
+        admitted = admit(starts, ends, limit.max_rows) if isinstance(limit, ReadMaxRows) else ends
+        if self._is_too_little(sum(backlog(starts, ends).values()), limit):
+            return to_json(starts)
+        if any(admitted.get(key) != at for key, at in starts.items()) or admitted.keys() != starts.keys():
+            self._admitted_s = time.monotonic()
+        return to_json(admitted)
+
+    def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
+        """Where the topics end, for the lag in Spark's progress."""
+        return to_json(self._ends) if self._ends else None
+
+    def commit(self, end: Mapping[str, Any]) -> None:
+        """Spark says it while it builds the next micro-batch; ``latestOffset`` has known it for longer."""
+
+    # -- records ---------------------------------------------------------------------------------
+
+    def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
+        ranges = make_ranges(from_json(start), from_json(end))
+        return [*split_ranges(ranges, self._options.partitions_min, self._options.partition_records_max)]
+
+    def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        if isinstance(partition, OffsetRange):
+            yield from read_rows(open_broker(self._options).pieces(partition), partition, self._columns)
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _find_ends(self) -> dict[TopicPartition, int]:
+        origin = open_broker(self._options)
+        keys = self._options.subscription.find(origin)
+        self._ends = origin.find_offsets(dict.fromkeys(keys, LATEST))
+        return dict(self._ends)
+
+    def _bear(self, error: ClientError) -> None:
+        """A broker that is away for a while stops nobody: there is nothing new until it is back."""
+        if not may_pass(error) or time.monotonic() - self._heard_s > self._options.poll_timeout_ms / 1000:
+            raise error
+        _log.warning("%s", error)
+
+    def _check_loss(self, starts: Mapping[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
+        """Partitions that are gone, or end before what was read of them."""
+        for key, start in starts.items():
+            if key not in ends:
+                lost = DataLost(f"Topic {key.topic}, partition {key.partition} is gone, read up to {start}.")
+            elif ends[key] < start:
+                lost = fell_back(key, start, ends[key])
+            else:
+                continue
+            if self._options.fail_on_data_loss:
+                raise lost
+            _log.warning("%s", lost)
+
+    def _is_too_little(self, waiting: int, limit: ReadLimit) -> bool:
+        """Whether to wait for more: fewer offsets than ``minOffsetsPerTrigger``, and not for too long yet."""
+        minimum = self._options.trigger_offsets_min
+        if minimum is None or self._target is not None or isinstance(limit, ReadAllAvailable):
+            return False
+        return waiting < minimum and time.monotonic() - self._admitted_s < self._options.trigger_delay_s
+
+
+def _within(
+    target: Mapping[TopicPartition, int],
+    starts: Mapping[TopicPartition, int],
+    ends: Mapping[TopicPartition, int],
+) -> dict[TopicPartition, int]:
+    """Ends that an available-now run may go to: not behind its target, nor back from where it begins."""
+    return {
+        key: min(end, max(target.get(key, 0), starts.get(key, 0)))
+        for key, end in ends.items()
+        if key in target or key in starts
+    }

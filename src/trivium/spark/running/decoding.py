@@ -1,0 +1,91 @@
+"""The value of a record as columns, and what is wrong where it cannot be.
+
+Every format gives two columns: a STRUCT of the source's columns, and the reasons for which a record is
+malformed, NULL where it is not. Spark never fails here, whatever the bytes.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from trivium.pipeline.record_format import FormatKind, RecordFormat
+from trivium.pipeline.schema import Column, Schema
+from trivium.spark.running.errors import CannotRun
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+
+CORRUPT: Final = "__corrupt"
+_NO_VALUE: Final = "the record has no value"
+
+
+def decode(
+    format: RecordFormat,  # noqa: A002 - the author's word
+    columns: Schema,
+    value: "Expression",
+) -> "tuple[Expression, Expression]":
+    """The columns of a value, and what is wrong with it."""
+    from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
+
+    if format.kind is FormatKind.RAW:
+        return F.struct(value.alias("value")), F.lit(None).cast("array<string>")
+    text = value.cast("string")
+    if format.kind is FormatKind.TEXT:
+        wrong = F.when(~F.is_valid_utf8(text), F.array(F.lit("not text in UTF-8")))
+        return F.struct(text.alias("value")), wrong
+    if format.kind is FormatKind.JSON:
+        return _json(columns, text)
+    if format.kind is FormatKind.CSV:
+        return _csv(columns, text, format.delimiter)
+    raise CannotRun(f"A run cannot read {format.kind}; let the topic have json, csv, text or raw.")
+
+
+def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]":
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parsed = F.from_json(text, _with_corrupt(columns), {"columnNameOfCorruptRecord": CORRUPT})
+    unfit = F.array_compact(
+        F.array(
+            *(
+                F.when(
+                    parsed.getField(column.name).isNull()
+                    & F.get_json_object(text, f"$['{column.name}']").isNotNull(),
+                    F.lit(f"{column.name} is not {column.type}"),
+                )
+                for column in columns.columns
+                if "'" not in column.name
+            )
+        )
+    )
+    wrong = (
+        F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
+        .when(parsed.isNull(), F.array(F.lit("not JSON")))
+        .when(
+            parsed.getField(CORRUPT).isNotNull(),
+            F.when(F.try_parse_json(text).isNull(), F.array(F.lit("not JSON")))
+            .when(F.size(unfit) > 0, unfit)
+            .otherwise(F.array(F.lit("JSON that does not fit the schema"))),
+        )
+    )
+    return parsed, wrong
+
+
+def _csv(columns: Schema, text: "Expression", delimiter: str) -> "tuple[Expression, Expression]":
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parsed = F.from_csv(
+        text, str(_with_corrupt(columns)), {"sep": delimiter, "columnNameOfCorruptRecord": CORRUPT}
+    )
+    wrong = F.when(text.isNull(), F.array(F.lit(_NO_VALUE))).when(
+        parsed.isNull() | parsed.getField(CORRUPT).isNotNull(),
+        F.array(F.lit("CSV that does not fit the schema")),
+    )
+    return parsed, wrong
+
+
+def _with_corrupt(columns: Schema) -> str:
+    from trivium.pipeline.schema import STRING
+
+    if columns.find(CORRUPT) is not None:
+        raise CannotRun(f"A column cannot be called {CORRUPT}; rename it.")
+    # A parser that is told NOT NULL would give zeros and empty texts where nothing is.
+    own = tuple(Column(column.name, column.type) for column in columns.columns)
+    return str(Schema((*own, Column(CORRUPT, STRING))))

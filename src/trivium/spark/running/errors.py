@@ -1,0 +1,47 @@
+"""Why a pipeline does not run, or stopped, in one sentence.
+
+Spark wraps what our own code says in pages of traces of two languages. ``sentence_of`` finds it again.
+"""
+
+import re
+from typing import Final
+
+SENTENCE_CHARACTERS_MAX: Final = 600
+"""More than that is no sentence any more."""
+
+_OURS: Final = re.compile(r"trivium\.[\w.]+\.(?:[A-Z]\w+): ([^\n]+)")
+_RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \w+)?(?:\n|$)")
+_CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
+
+_RACE: Final = re.compile(r"Illegal size \d+ of collection, expected \d+|ConcurrentModificationException")
+
+
+class CannotRun(Exception):
+    """The pipeline cannot be run like this."""
+
+
+class FlowFailed(Exception):
+    """A flow stopped; what it had written stays, and it goes on from there when it is run again."""
+
+    def __init__(self, flow: str, sentence: str) -> None:
+        super().__init__(f"{flow} stopped: {sentence}")
+        self.flow = flow
+
+
+def is_race_in_spark(error: BaseException) -> bool:
+    """Whether queries that run at the same time got into each other's way inside Spark: seen when Spark
+    serializes a task while another query changes what both share. Nothing is wrong with the flow then."""
+    return _RACE.search(str(error)) is not None
+
+
+def sentence_of(error: BaseException) -> str:
+    """What a person needs of an error of Spark: our own sentence if there is one, else Spark's."""
+    text = str(error)
+    for pattern in (_OURS, _RAISED):
+        found = pattern.findall(text)
+        if found:
+            return str(found[-1]).strip()[:SENTENCE_CHARACTERS_MAX]
+    # The outermost class only says that a query or a job has failed.
+    found = [each for each in _CLASSED.findall(text) if not each.startswith("[STREAM_FAILED]")]
+    lines: list[str] = found or [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    return lines[0].strip()[:SENTENCE_CHARACTERS_MAX]

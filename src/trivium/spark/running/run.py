@@ -1,0 +1,174 @@
+"""Several flows at once, in one Spark: each is a query of its own, and fails by itself.
+
+    with Run(definition, session) as run:
+        run.start(trigger=AVAILABLE_NOW)
+        run.wait()
+    run.tallies["clean_orders"].rows_out
+
+Whatever happens to this process, a flow goes on from its checkpoint when it is run again.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from trivium.client.errors import ClientError
+from trivium.pipeline.checking.graph import graph_of
+from trivium.pipeline.definition import Definition
+from trivium.pipeline.flow import Flow
+from trivium.pipeline.trigger import Trigger
+from trivium.spark.connector.errors import ConnectorError
+from trivium.spark.running.errors import CannotRun, FlowFailed, is_race_in_spark, sentence_of
+from trivium.spark.running.places import with_whole_paths
+from trivium.spark.running.query import PreparedQuery, prepare
+from trivium.spark.running.schemas import schemas_of
+from trivium.spark.running.tally import Tally
+from trivium.spark.tables.errors import TableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+POLL_S: Final = 0.2
+"""Between two looks at the queries."""
+
+STOP_WAIT_S: Final = 20.0
+"""How long a stop waits for the batches at work."""
+
+RESTARTS_MAX: Final = 3
+"""Of one flow in one run, after a race inside Spark; each goes on from the checkpoint."""
+
+PROGRESS_KEPT: Final = 10_000
+"""Reports of micro-batches that Spark keeps between two looks: more than can happen in that time."""
+
+
+class Run:
+    """Queries of one pipeline in a session of their own, on the Spark of ``spark``."""
+
+    def __init__(self, definition: Definition, spark: "SparkSession", bootstrap: str | None = None) -> None:
+        self._definition = with_whole_paths(definition)
+        self._bootstrap = bootstrap or definition.broker()
+        # Views and settings of a run are no business of whoever else uses this Spark.
+        self._session = spark.newSession()
+        self._session.conf.set("spark.sql.session.timeZone", "UTC")
+        self._session.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(PROGRESS_KEPT))
+        self._queries: dict[str, tuple[PreparedQuery, StreamingQuery]] = {}
+        self._seen: dict[str, int] = {}
+        self._restarts: dict[str, int] = {}
+        self._trigger: Trigger | None = None
+        self.tallies: dict[str, Tally] = {}
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self, only: Sequence[str] = (), trigger: Trigger | None = None) -> None:
+        """Start the flows, or some of them; nothing is started if one of them cannot be."""
+        self._trigger = trigger
+        flows = self._chosen(only)
+        graph = graph_of(self._definition)
+        sources = {s.name: s for flow in flows for s in graph.topic_sources(self._definition, flow)}
+        try:
+            schemas = schemas_of(self._session, self._definition, sources.values(), self._bootstrap)
+            prepared = [
+                prepare(self._session, self._definition, graph, schemas, self._bootstrap, flow)
+                for flow in flows
+            ]
+        except (TableError, ClientError, ConnectorError) as error:
+            raise CannotRun(str(error)) from error
+        except Exception as error:
+            if not _is_sparks(error):
+                raise
+            raise CannotRun(sentence_of(error)) from error
+        for query in prepared:
+            self.tallies[query.flow.name] = Tally(query.flow.name)
+            self._queries[query.flow.name] = (query, query.start(trigger or query.flow.trigger))
+
+    def wait(
+        self, watch: Callable[[], None] = lambda: None, is_enough: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Until every flow has ended by itself, or it is enough; ``watch`` is called now and then."""
+        while self.look() and not is_enough():
+            watch()
+            time.sleep(POLL_S)
+        watch()
+
+    def look(self) -> bool:
+        """Bring ``tallies`` up to date; whether any flow runs."""
+        is_running = False
+        for name, (prepared, query) in list(self._queries.items()):
+            is_active = query.isActive  # Asked first: what is reported before it ends is not missed.
+            self._gather(name, prepared, query)
+            is_running = is_running or is_active
+            error = None if is_active else query.exception()
+            if error is None:
+                continue
+            if is_race_in_spark(error) and self._restarts.get(name, 0) < RESTARTS_MAX:
+                self._restarts[name] = self._restarts.get(name, 0) + 1
+                self._queries[name] = (prepared, prepared.start(self._trigger or prepared.flow.trigger))
+                is_running = True
+            else:
+                self.tallies[name].failure = sentence_of(error)
+        return is_running
+
+    def stop(self) -> None:
+        """End every flow. Nothing is lost: a batch that is cut short is done again by the next run."""
+        active = [query for _, query in self._queries.values() if query.isActive]
+        if not active:
+            return
+        _let_batches_end(active)
+        context = self._session.sparkContext
+        context.setLogLevel("OFF")  # Spark complains at length of what it is told to break off.
+        for prepared, query in self._queries.values():
+            query.stop()
+            self._gather(prepared.flow.name, prepared, query)
+        context.setLogLevel("ERROR")
+
+    def raise_failure(self) -> None:
+        """``FlowFailed`` for the first flow that stopped."""
+        for tally in self.tallies.values():
+            if tally.failure is not None:
+                raise FlowFailed(tally.flow, tally.failure)
+
+    def _gather(self, name: str, prepared: PreparedQuery, query: "StreamingQuery") -> None:
+        seen = self._seen.get(name, -1)
+        for progress in query.recentProgress:
+            said: dict[str, Any] = json.loads(progress.json)
+            if said["batchId"] > seen:
+                self.tallies[name].add(said, prepared.scans)
+                self._seen[name] = seen = said["batchId"]
+
+    def _chosen(self, only: Sequence[str]) -> list[Flow]:
+        flows = [flow for flow in self._definition.flows if flow.sink is not None]
+        for name in only:
+            if name not in {flow.name for flow in flows}:
+                there = ", ".join(flow.name for flow in flows)
+                raise CannotRun(f"There is no flow {name} with a sink; there are {there}.")
+        chosen = [flow for flow in flows if not only or flow.name in only]
+        if not chosen:
+            raise CannotRun(f"{self._definition.name} has no flow with a sink, so there is nothing to run.")
+        return chosen
+
+
+def _let_batches_end(queries: "Sequence[StreamingQuery]") -> None:
+    """Wait for what each is doing, as long as that is not for long: it would have to be done again."""
+    last = {query: query.lastProgress for query in queries}
+    ends_at = time.monotonic() + STOP_WAIT_S
+    while time.monotonic() < ends_at and any(
+        query.isActive and query.status["isDataAvailable"] and query.lastProgress == last[query]
+        for query in queries
+    ):
+        time.sleep(POLL_S)
+
+
+def _is_sparks(error: Exception) -> bool:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return isinstance(error, PySparkException | Py4JError)

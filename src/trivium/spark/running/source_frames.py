@@ -1,0 +1,115 @@
+"""Sources as frames: topics as streams of decoded rows, tables as they are when a batch begins.
+
+A row of a topic has the source's columns, those that every record brings (``_offset`` …), and the record
+itself behind them, with what is wrong with it.
+"""
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from trivium.client.cluster import Cluster
+from trivium.pipeline.schema import METADATA, Schema, quoted
+from trivium.pipeline.source import NewColumns, TableSource, TopicSource
+from trivium.pipeline.start import StartKind
+from trivium.spark.running.decoding import decode
+from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame, SparkSession
+
+OFFSETS_PER_BATCH_MAX: Final = 2_000_000
+"""Of one source. A flow that has a day to catch up on does it in steps that can be repeated."""
+
+PROBLEM: Final = "problem"
+"""Field of a record: why it could not be read (ARRAY<STRING>), NULL where it could."""
+
+
+def raw_stream(session: "SparkSession", source: TopicSource, bootstrap: str, group: str) -> "DataFrame":
+    reader = session.readStream.format("trivium").options(
+        **{
+            "kafka.bootstrap.servers": bootstrap,
+            "kafka.group.id": group,
+            "kafka.isolation.level": "read_committed",
+            "includeHeaders": "true",
+            "maxOffsetsPerTrigger": str(OFFSETS_PER_BATCH_MAX),
+            **_subscription(source),
+            **_start(source, bootstrap),
+        }
+    )
+    return reader.load()
+
+
+def _subscription(source: TopicSource) -> dict[str, str]:
+    if source.pattern is not None:
+        return {"subscribePattern": source.pattern}
+    return {"subscribe": ",".join(source.topics)}
+
+
+def _start(source: TopicSource, bootstrap: str) -> dict[str, str]:
+    start = source.start
+    if start.kind is StartKind.TIME:
+        return {
+            "startingTimestamp": str(start.timestamp_ms),
+            "startingOffsetsByTimestampStrategy": "latest",
+        }
+    if start.kind is not StartKind.OFFSETS:
+        return {"startingOffsets": str(start.kind)}
+    named = {(each.topic, each.partition): each.offset for each in start.offsets}
+    offsets: dict[str, dict[str, int]] = {}
+    earliest = -2  # As Spark's offsets say it.
+    with Cluster.connect(bootstrap) as cluster:
+        for topic in source.topics or tuple(dict.fromkeys(each.topic for each in start.offsets)):
+            for key in cluster.topic(topic).partition_keys():
+                offset = named.get((topic, key.partition), earliest)
+                offsets.setdefault(topic, {})[str(key.partition)] = offset
+    return {"startingOffsets": json.dumps(offsets)}
+
+
+def decoded(source: TopicSource, columns: Schema, raw: "DataFrame") -> "DataFrame":
+    """Rows of a topic, those that cannot be read among them."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    value, problem = decode(source.format, columns, F.col("value"))
+    record = F.struct(*(F.col(name) for name in RAW_COLUMNS), F.col("__problem").alias(PROBLEM))
+    return raw.withColumns({"__columns": value, "__problem": problem}).select(
+        *(F.col("__columns").getField(name).alias(name) for name in columns.names),
+        *(F.col(name.removeprefix("_")).alias(name) for name in METADATA.names),
+        record.alias(RECORD),
+    )
+
+
+def new_columns(source: TopicSource, columns: Schema) -> "Expression | None":
+    """Names in a record that the schema does not know, sorted (ARRAY<STRING>); NULL where there are none."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from trivium.pipeline.record_format import FormatKind
+
+    if source.format.kind is not FormatKind.JSON:
+        return None
+    text = F.col(RECORD).getField("value").cast("string")
+    known = F.array(*(F.lit(name) for name in columns.names))
+    unknown = F.sort_array(F.array_except(F.json_object_keys(text), known))
+    found = F.when(F.size(unknown) > 0, unknown)
+    if source.new_columns is NewColumns.FAIL:
+        sentence = F.concat(
+            F.lit(f"The records of {source.name} have columns that its schema has not: "),
+            F.array_join(unknown, ", "),
+            F.lit('; add them to the schema, or say new_columns = "report".'),
+        )
+        return F.when(F.size(unknown) > 0, F.raise_error(sentence).cast("array<string>"))
+    return found
+
+
+def table_frame(session: "SparkSession", source: TableSource) -> "DataFrame":
+    from trivium.spark.tables.lookup import FORMAT, TABLE_OPTION
+    from trivium.spark.tables.table_json import to_json
+
+    return session.read.format(FORMAT).option(TABLE_OPTION, to_json(source.table)).load()
+
+
+def column(name: str) -> "Expression":
+    """A column whose name may have dots and spaces."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(name if quoted(name) == name else "`" + name.replace("`", "``") + "`")

@@ -1,0 +1,39 @@
+"""Rows with a judgement: two columns behind those of the flow, which no sink gets to see."""
+
+from typing import TYPE_CHECKING, Final
+
+from trivium.pipeline.quarantine import RECORD as QUARANTINE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RECORD: Final = "__record"
+"""The record that a row was made of (STRUCT, the columns of a quarantine up to ``headers``), or NULL."""
+
+REASONS: Final = "__reasons"
+"""Why a row is set aside (ARRAY<STRING>); NULL for a good one."""
+
+RAW_COLUMNS: Final = tuple(name for name in QUARANTINE.names if name not in ("flow", "reasons"))
+
+
+def good_rows(rows: "pa.RecordBatch") -> "pa.RecordBatch":
+    """The flow's own columns."""
+    import pyarrow.compute as pc
+
+    good = (
+        rows.filter(pc.is_null(rows.column(REASONS))) if rows.column(REASONS).null_count else rows.slice(0, 0)
+    )
+    return good.drop_columns([RECORD, REASONS])
+
+
+def set_aside(rows: "pa.RecordBatch", flow: str) -> "pa.RecordBatch":
+    """The others, with the columns of a quarantine."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bad = rows.filter(pc.is_valid(rows.column(REASONS)))
+    record = bad.column(RECORD)
+    columns = {name: pc.struct_field(record, name) for name in RAW_COLUMNS}
+    columns["flow"] = pa.array([flow] * bad.num_rows, pa.string())
+    columns["reasons"] = bad.column(REASONS)
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,142 @@
+"""Rows as records of a topic: columns ``key`` and ``value``, or those of a quarantine.
+
+On a broker that commits batches of queries (ADR 11) each task writes a transaction of its own and leaves it
+prepared; ``commit`` makes all of a batch count with one request, once, however often it is asked. Any other
+broker gets records when a task sends them: at least once.
+
+A record that is set aside keeps its key, value and headers, so that it can be sent through again as it is;
+where it came from and what was wrong with it stands in headers of its own, ``trivium.topic`` and so on.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from trivium.client.admin_topics import BROKER_DEFAULT, NewTopic, create_topics, describe_topics
+from trivium.client.cluster import Cluster
+from trivium.client.errors import Refused, settled
+from trivium.client.producer import Producer
+from trivium.client.query_batches import (
+    abort_leftovers,
+    abort_prepared,
+    commit_batch,
+    offers_batches,
+    transactional_id,
+)
+from trivium.client.transactional_producer import TransactionalProducer
+from trivium.spark.sinks.outlets import Part, TaskOutlet, TaskPlace
+from trivium.spark.tables.batch import MARKER, Batch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEADER: Final = f"{MARKER}."
+_PLACE: Final = ("topic", "partition", "offset", "flow")
+_CLIENT_ID: Final = "trivium-spark"
+
+
+class TopicOutlet:
+    def __init__(self, topic: str, bootstrap: str) -> None:
+        self._topic = topic
+        self._bootstrap = bootstrap
+
+    def open(self, place: TaskPlace) -> TaskOutlet:
+        name = transactional_id(self._query(place.query_id), place.task)
+        return _TopicTask(self._topic, self._bootstrap, name)
+
+    def commit(self, batch: Batch, parts: Sequence[Part]) -> None:
+        prepared = [part.prepared for part in parts if part.prepared is not None]
+        if prepared:
+            with self._connect() as cluster:
+                commit_batch(cluster, self._query(batch.query_id), batch.number, prepared)
+
+    def abort(self, parts: Sequence[Part]) -> None:
+        prepared = [part.prepared for part in parts if part.prepared is not None]
+        if prepared:
+            with self._connect() as cluster:
+                abort_prepared(cluster, prepared)
+
+    def make_ready(self, query_id: str | None) -> None:
+        """What a killed run has prepared would hold back readers; whoever runs the query next ends it."""
+        with self._connect() as cluster:
+            if isinstance(describe_topics(cluster, [self._topic])[self._topic], Refused):
+                # Refused for another reason than that it is not there, it is refused now with that reason.
+                settled(create_topics(cluster, [NewTopic(self._topic, BROKER_DEFAULT)])[self._topic])
+            if query_id is not None and offers_batches(cluster):
+                abort_leftovers(cluster, self._query(query_id))
+
+    def _query(self, query_id: str) -> str:
+        """A query may write to two topics, its sink and its quarantine: each has batches of its own."""
+        return f"{query_id}.{self._topic}"
+
+    def _connect(self) -> Cluster:
+        return Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
+
+
+class _TopicTask:
+    """Connects with the first row: most tasks of a quarantine have none."""
+
+    def __init__(self, topic: str, bootstrap: str, name: str) -> None:
+        self._topic = topic
+        self._bootstrap = bootstrap
+        self._name = name
+        self._cluster: Cluster | None = None
+        self._producer: Producer | None = None
+
+    def write(self, rows: "pa.RecordBatch") -> None:
+        if not rows.num_rows:
+            return
+        producer = self._open()
+        is_quarantine = "reasons" in rows.schema.names
+        for row in rows.to_pylist():
+            producer.send(
+                self._topic,
+                row["value"],
+                key=row["key"],
+                headers=_headers(row) if is_quarantine else (),
+            )
+
+    def close(self) -> Part:
+        if self._producer is None or self._cluster is None:
+            return Part()
+        with self._cluster:
+            if isinstance(self._producer, TransactionalProducer):
+                prepared = self._producer.prepare()
+            else:
+                prepared = None
+                self._producer.flush()
+            self._producer.close()
+        return Part(prepared=prepared)
+
+    def _open(self) -> Producer:
+        if self._producer is None:
+            self._cluster = Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
+            if offers_batches(self._cluster):
+                self._producer = TransactionalProducer(self._cluster, self._name)
+            else:
+                self._producer = Producer(self._cluster)
+        return self._producer
+
+
+def _headers(row: dict[str, Any]) -> list[tuple[str, bytes | None]]:
+    own = [(header["key"], header["value"]) for header in row["headers"] or ()]
+    place = [(f"{HEADER}{name}", str(row[name]).encode()) for name in _PLACE if row[name] is not None]
+    if row["timestamp"] is not None:
+        place.append((f"{HEADER}timestamp", row["timestamp"].isoformat().encode()))
+    return [*own, *place, (f"{HEADER}reasons", json.dumps(row["reasons"]).encode())]
+
+
+def quarantined_of(
+    key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]
+) -> dict[str, Any]:
+    """A record of a quarantine, taken apart again: the reverse of what is written."""
+    said = {name: text or b"" for name, text in headers if name.startswith(HEADER)}
+    number = {name: said.get(f"{HEADER}{name}") for name in ("partition", "offset")}
+    topic = said.get(f"{HEADER}topic")
+    return {
+        "key": key,
+        "value": value,
+        "topic": None if topic is None else topic.decode(),
+        "reasons": json.loads(said[f"{HEADER}reasons"]),
+        **{name: None if text is None else int(text) for name, text in number.items()},
+    }

@@ -1,0 +1,150 @@
+"""Iceberg by ``pyiceberg``: files and the number of the batch in one transaction on the table.
+
+The number is a property of the table, ``trivium.<flow>.<query>``: properties stay when snapshots expire. A
+table with a path has a catalog of its own beside its data, in SQLite; a table with a name is in a catalog of
+pyiceberg's configuration.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from trivium.pipeline.sink import TableSink
+from trivium.spark.tables.batch import MARKER, Batch
+from trivium.spark.tables.data_files import DataFile, Layout
+from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.matching import check_fit, check_partitioning, nullable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
+
+COMMIT_ATTEMPTS_MAX: Final = 20
+"""Against other writers; each looks at the table anew."""
+
+CATALOG_FILE: Final = "catalog.db"
+_NAMESPACE: Final = "trivium"
+
+
+class IcebergStore:
+    def __init__(self, sink: TableSink) -> None:
+        self._sink = sink
+        self._name = str(sink.table)
+
+    @property
+    def layout(self) -> Layout:
+        if self._sink.table.path is not None:
+            folder = _absolute(self._sink.table.path)
+        else:
+            table = self._open()
+            if table is None:
+                raise TableError(
+                    f"The table {self._name} is not in its catalog; create it there, or name a path."
+                )
+            folder = table.location()
+        return Layout(f"{folder}/data", self._sink.partition_by, keeps_partition_columns=True)
+
+    def check(self, schema: "pa.Schema") -> None:
+        table = self._open()
+        if table is None:
+            return
+        fields = table.spec().fields
+        named = [table.schema().find_column_name(field.source_id) or field.name for field in fields]
+        check_partitioning(self._name, named, self._sink.partition_by)
+        check_fit(self._name, table.schema().as_arrow(), schema)
+
+    def writers(self) -> set[str]:
+        table = self._open()
+        properties = table.properties if table is not None else {}
+        return {name for name in properties if name.startswith(f"{MARKER}.")}
+
+    def append(self, batch: Batch, schema: "pa.Schema", files: Sequence[DataFile]) -> None:
+        folder = self.layout.folder
+        paths = [f"{folder}/{file.path}" for file in files]
+
+        def add(transaction: Any) -> None:
+            if paths:
+                transaction.add_files(paths, snapshot_properties=batch.properties())
+
+        self._commit(batch, schema, add)
+
+    def upsert(self, batch: Batch, rows: "pa.Table", key: Sequence[str]) -> None:
+        def change(transaction: Any) -> None:
+            transaction.upsert(rows, join_cols=list(key), snapshot_properties=batch.properties())
+
+        self._commit(batch, rows.schema, change)
+
+    def read(self) -> "pa.Table":
+        import pyarrow as pa
+
+        table = self._open()
+        return pa.table({}) if table is None else table.scan().to_arrow()
+
+    # -- the table -------------------------------------------------------------------------------
+
+    def _commit(self, batch: Batch, schema: "pa.Schema", change: Any) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+
+        for _ in range(COMMIT_ATTEMPTS_MAX):
+            table = self._open() or self._create(schema)
+            if int(table.properties.get(batch.writer, -1)) >= batch.number:
+                return
+            self.check(schema)
+            try:
+                with table.transaction() as transaction:
+                    transaction.set_properties({batch.writer: str(batch.number)})
+                    change(transaction)
+            except CommitFailedException:
+                continue  # Somebody else was faster: it may have been this batch.
+            return
+        raise TableError(f"The table {self._name} is changed by others all the time; try again later.")
+
+    def _catalog(self) -> "Catalog":
+        from pyiceberg.catalog import load_catalog
+
+        table = self._sink.table
+        if table.path is None:
+            return load_catalog(table.catalog)
+        folder = Path(_absolute(table.path))
+        folder.mkdir(parents=True, exist_ok=True)
+        return load_catalog(
+            _NAMESPACE, type="sql", uri=f"sqlite:///{folder / CATALOG_FILE}", warehouse=str(folder)
+        )
+
+    def _identifier(self) -> str:
+        return self._sink.table.name or f"{_NAMESPACE}.rows"
+
+    def _open(self) -> "Table | None":
+        from pyiceberg.exceptions import NoSuchTableError
+
+        if self._sink.table.path is not None and not Path(_absolute(self._sink.table.path)).exists():
+            return None
+        try:
+            return self._catalog().load_table(self._identifier())
+        except NoSuchTableError:
+            return None
+
+    def _create(self, schema: "pa.Schema") -> "Table":
+        from pyiceberg.exceptions import NamespaceAlreadyExistsError, TableAlreadyExistsError
+
+        catalog = self._catalog()
+        with suppress(NamespaceAlreadyExistsError):
+            catalog.create_namespace(self._identifier().rpartition(".")[0])
+        location = _absolute(self._sink.table.path) if self._sink.table.path else None
+        try:
+            table = catalog.create_table(self._identifier(), nullable(schema), location=location)
+        except TableAlreadyExistsError:
+            return catalog.load_table(self._identifier())
+        if self._sink.partition_by:
+            with table.update_spec() as spec:
+                for name in self._sink.partition_by:
+                    spec.add_identity(name)
+        return catalog.load_table(self._identifier())
+
+
+def _absolute(path: str) -> str:
+    if "://" in path and not path.startswith("file://"):
+        raise TableError(f"An Iceberg table at {path} needs a catalog; write table = and catalog = instead.")
+    return str(Path(path.removeprefix("file://")).absolute())

@@ -1,0 +1,76 @@
+"""Whether rows fit a table that is there: the same types under the same names, and no column too many."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from trivium.spark.tables.errors import TableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def check_fit(table: str, there: "pa.Schema", given: "pa.Schema") -> None:
+    """``there``: the table's columns. Those that are not given become NULL."""
+    known = {field.name.casefold(): field for field in there}
+    for field in given:
+        found = known.get(field.name.casefold())
+        if found is None:
+            raise TableError(
+                f"The table {table} has no column {field.name}, which the flow gives; leave it out of the "
+                "flow, add it to the table, or write to another table."
+            )
+        if not _is_same(found.type, field.type):
+            raise TableError(
+                f"The table {table} has {found.name} as {found.type}, and the flow gives {field.type}; cast "
+                "it in the flow, or write to another table."
+            )
+    names = {field.name.casefold() for field in given}
+    for field in there:
+        if not field.nullable and field.name.casefold() not in names:
+            raise TableError(
+                f"The table {table} must have a value in {field.name}, which the flow does not give; add it."
+            )
+
+
+def check_partitioning(table: str, there: Sequence[str], wanted: Sequence[str]) -> None:
+    if list(there) != list(wanted):
+        said = f"partitioned by {', '.join(there)}" if there else "not partitioned"
+        raise TableError(
+            f"The table {table} is {said}, and the flow says {list(wanted)}; change partition_by, or "
+            "write to another table."
+        )
+
+
+def _is_same(one: "pa.DataType", other: "pa.DataType") -> bool:
+    """Formats have one kind of text, of bytes and of lists; Arrow has several of each."""
+    from pyarrow import types
+
+    if types.is_timestamp(one) and types.is_timestamp(other):
+        return (one.tz is None) == (other.tz is None)
+    if _is_list(one) and _is_list(other):
+        return _is_same(one.value_type, other.value_type)
+    if types.is_map(one) and types.is_map(other):
+        return _is_same(one.key_type, other.key_type) and _is_same(one.item_type, other.item_type)
+    if types.is_struct(one) and types.is_struct(other):
+        return [field.name for field in one] == [field.name for field in other] and all(
+            _is_same(field.type, other.field(at).type) for at, field in enumerate(one)
+        )
+    return _kind(one) == _kind(other)
+
+
+def _is_list(kind: "pa.DataType") -> bool:
+    from pyarrow import types
+
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_list_view(kind))
+
+
+def _kind(kind: "pa.DataType") -> str:
+    text = str(kind)
+    return text.removeprefix("large_").removesuffix("_view")
+
+
+def nullable(schema: "pa.Schema") -> "pa.Schema":
+    """As tables keep it: whether Spark believes a column to be always there is no promise for later flows."""
+    import pyarrow as pa
+
+    return pa.schema([pa.field(field.name, field.type) for field in schema])

@@ -1,0 +1,83 @@
+"""Histories by profile and seed: played, checked, and many of them in all cores."""
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Final, NamedTuple
+
+from trivium.testing.history.checker import check
+from trivium.testing.history.operation import Operation
+from trivium.testing.world.profiles import play_of
+
+OPERATIONS: Final = 200
+"""Of one history, unless somebody wants more; the reads at the end come on top."""
+SEEDS_AT_ONCE: Final = 25
+"""Played between two looks for garbage, and handed to a process at a time."""
+
+
+class History(NamedTuple):
+    profile: str
+    seed: int
+    operations: Sequence[Operation]
+    wrong: Sequence[str]
+    """Sentences; a sound history has none."""
+    asked_for: int = OPERATIONS
+    """So many operations clients were to begin; a part of what makes a history what it is."""
+
+    @property
+    def command(self) -> str:
+        """How to see it again."""
+        length = "" if self.asked_for == OPERATIONS else f" --operations {self.asked_for}"
+        return f"python -m trivium.testing.world --profile {self.profile} --seed {self.seed}{length} -v"
+
+
+class Tally(NamedTuple):
+    """What came of some histories."""
+
+    histories: int
+    operations: int
+    broken: Sequence[History]
+
+
+def history(profile: str, seed: int, operations: int = OPERATIONS) -> History:
+    played = play_of(profile)(seed, operations)
+    found = played.world.story.operations
+    wrong = [*played.wrong, *map(str, check(found).anomalies)]
+    return History(profile, seed, found, wrong, operations)
+
+
+def play_all(profile: str, seeds: Iterable[int], operations: int = OPERATIONS) -> Tally:
+    histories, count, broken = 0, 0, []
+    with _no_garbage_collection():
+        for seed in seeds:
+            played = history(profile, seed, operations)
+            histories += 1
+            count += len(played.operations)
+            if played.wrong:
+                broken.append(played)
+            if histories % SEEDS_AT_ONCE == 0:
+                gc.collect()
+    return Tally(histories, count, broken)
+
+
+def play_in_processes(
+    profile: str, seeds: range, processes: int, operations: int = OPERATIONS
+) -> Iterator[Tally]:
+    """The same in many processes; a tally for each few seeds, as they come."""
+    pieces = [seeds[at : at + SEEDS_AT_ONCE] for at in range(0, len(seeds), SEEDS_AT_ONCE)]
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(partial(play_all, profile, operations=operations), pieces)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Worlds are small and short-lived: looking for cycles all the time takes a quarter of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

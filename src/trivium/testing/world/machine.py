@@ -1,0 +1,171 @@
+"""The machine that a broker runs on: a start puts the core together on what the disk holds; the power may go.
+
+The core, the Kafka sessions and the coordinators are those of a node; only what a node has from the operating
+system (time, disk, threads) is simulated. Topics are there, durably, before anything may go wrong.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from random import Random
+from typing import Final
+
+from trivium.core.access import Access
+from trivium.core.broker import Broker
+from trivium.core.cluster import Cluster
+from trivium.core.commands.groups import CoordinatorKind
+from trivium.core.commands.topics import NewTopic
+from trivium.core.faults import Fault
+from trivium.core.features import FOUNDING_LEVELS, TRANSACTION_VERSION, Features
+from trivium.core.fetch import Fetching
+from trivium.core.groups.coordinator import GroupCoordinator
+from trivium.core.list_offsets import Offsets
+from trivium.core.metadata import MetadataImage
+from trivium.core.produce import Producing
+from trivium.core.producer_ids import Producers
+from trivium.core.registration import leadership_records
+from trivium.core.settings import Settings
+from trivium.core.timers import Timers
+from trivium.core.topic_creation import TopicCreation
+from trivium.core.topics import TopicDirectory
+from trivium.core.transactions.coordinator import TransactionCoordinator
+from trivium.core.transactions.queries import Queries
+from trivium.core.trivium_log import TriviumLog
+from trivium.messages.stored.metadata_brokers import FeatureLevelRecord
+from trivium.protocols.kafka.protocol import KafkaProtocol
+from trivium.testing.world.clock import SimulatedClock
+from trivium.testing.world.storage import SimulatedStorage
+
+NODE_ID: Final = 1
+METADATA: Final = ("__cluster_metadata", 0)
+SYNC_MS_MAX: Final = 5
+STATIC: Final = {
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "3",
+    "group.initial.rebalance.delay.ms": "0",
+}
+
+
+def _ignore(_fault: Fault | None) -> None:
+    """Nobody waits for it: what was not durable is not there after a crash, and is done again."""
+
+
+class Machine:
+    def __init__(
+        self,
+        clock: SimulatedClock,
+        random: Random,
+        topics: Mapping[str, int],
+        *,
+        transaction_version: int = FOUNDING_LEVELS[TRANSACTION_VERSION],
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._clock = clock
+        self._random = random
+        self._static = {**STATIC, **(settings or {})}
+        self._numbers = count(1)
+        self._image = MetadataImage()
+        self._soon: list[Callable[[], None]] = []
+        self.timers = Timers(clock)
+        self.storage = SimulatedStorage(self._call_after_sync)
+        self.starts = 0
+        self.is_up = False
+        self.protocol: KafkaProtocol
+        self.start()
+        levels = {**FOUNDING_LEVELS, TRANSACTION_VERSION: transaction_version}
+        for name, level in levels.items():
+            record = FeatureLevelRecord(name=name, feature_level=level)
+            self.cluster.commit([(record, 0)], _ignore)
+        for name, partitions in topics.items():
+            new = NewTopic(name, partitions, 1, {})
+            self.cluster.commit(self._topics.new_topic_records(new), _ignore)
+        self.storage.settle()
+
+    # -- the power -------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        clock, timers = self._clock, self.timers
+        settings = Settings(self._static, self._image, NODE_ID)
+        self.cluster = cluster = Cluster(
+            node_id=NODE_ID,
+            cluster_id="world",
+            image=self._image,
+            metadata_log=self.storage.log(*METADATA),
+            storage=self.storage,
+            clock=clock,
+            rules_for=settings.rules,
+        )
+        access = Access()
+        self._topics = topics = TopicCreation(cluster, settings, access, self._new_id, timers)
+        groups = GroupCoordinator(
+            cluster, settings, access, timers, topics.new_topic_records, lambda: f"id-{next(self._numbers)}"
+        )
+        producers = Producers(cluster, access)
+        queries = Queries()
+        log = TriviumLog(cluster, topics.new_topic_records, [queries])
+        transactions = TransactionCoordinator(
+            cluster,
+            settings,
+            access,
+            timers,
+            topics.new_topic_records,
+            producers.give,
+            groups,
+            log,
+            queries,
+        )
+        groups.finding.add(CoordinatorKind.TRANSACTION, transactions.topic)
+        broker = Broker(
+            access,
+            [
+                topics.routes,
+                TopicDirectory(cluster, settings, access, topics, lambda _topic: None).routes,
+                Features(cluster).routes,
+                Producing(cluster, access, timers, transactions.adding.admit).routes,
+                Fetching(cluster, access, timers, self._soon.append, 1 << 30).routes,
+                Offsets(cluster, access).routes,
+                producers.routes,
+                groups.routes,
+                transactions.routes,
+            ],
+        )
+        self.protocol = KafkaProtocol(broker, now_ms=clock.monotonic_ms)
+        self.starts += 1
+        self.is_up = True
+        if self.starts > 1:
+            # Records may have been lost with the last stop: every partition gets a new epoch.
+            records = list(
+                leadership_records(
+                    self._image,
+                    NODE_ID,
+                    is_clean=lambda _topic, _partition: False,
+                    is_offline=lambda _topic, _partition: False,
+                )
+            )
+            cluster.commit(records, _ignore)
+        groups.start()
+        transactions.start()
+
+    def lose_power(self) -> None:
+        """Everything stops, and what was not synced may be lost. The metadata keep what they have."""
+        self.is_up = False
+        self.timers = Timers(self._clock)
+        self._soon.clear()
+        metadata = self.storage.log(*METADATA)
+        metadata.durable_end = metadata.log_end_offset
+        self.storage.lose_power(self._random)
+
+    # -- time ------------------------------------------------------------------------------------
+
+    def turn(self) -> None:
+        """Do what was to be done as soon as everything that came in together had come in."""
+        while self._soon:
+            calls = self._soon[:]
+            self._soon.clear()
+            for call in calls:
+                call()
+
+    def _call_after_sync(self, synced: Callable[[], None]) -> None:
+        self.timers.after(self._random.randint(0, SYNC_MS_MAX), synced)
+
+    def _new_id(self) -> bytes:
+        return next(self._numbers).to_bytes(16, "big")

@@ -1,0 +1,171 @@
+"""A core with users and streams, on the world of ``fakes``. Passwords are hashed at once, unless held back.
+
+``InhabitedWorld.restart`` makes the tables anew from what the log holds, as a start does.
+"""
+
+from collections.abc import Callable
+from itertools import count
+from typing import TypeVar
+
+from tests.core.batches import batch
+from tests.core.fakes import World
+from trivium.core.access import Access, Anonymous
+from trivium.core.broker import Broker
+from trivium.core.caller import Caller
+from trivium.core.commands.command import Command
+from trivium.core.commands.users import LogIn
+from trivium.core.fetch import Fetching
+from trivium.core.groups.coordinator import GroupCoordinator
+from trivium.core.log_directories import LogDirectories
+from trivium.core.ports import MachineFacts
+from trivium.core.produce import Producing
+from trivium.core.streams.registry import Registry
+from trivium.core.streams.streams import Streams
+from trivium.core.topic_creation import TopicCreation
+from trivium.core.topic_deletion import TopicDeletion
+from trivium.core.trivium_log import TriviumLog
+from trivium.core.users.directory import UserDirectory
+from trivium.core.users.people import People
+from trivium.records.batch import iter_batches
+
+R = TypeVar("R")
+
+
+class FakePasswords:
+    """``holds`` keeps results back until ``release``. ``verified`` is what was checked against what."""
+
+    def __init__(self) -> None:
+        self.holds = False
+        self.verified: list[str | None] = []
+        self._held: list[Callable[[], None]] = []
+
+    def hash(self, password: str, done: Callable[[str], None]) -> None:
+        self._soon(lambda: done(f"hash of {password}"))
+
+    def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
+        self.verified.append(stored)
+        self._soon(lambda: done(stored == f"hash of {password}"))
+
+    def _soon(self, call: Callable[[], None]) -> None:
+        if self.holds:
+            self._held.append(call)
+        else:
+            call()
+
+    def release(self) -> None:
+        held, self._held = self._held, []
+        for call in held:
+            call()
+
+
+class FakeMachine:
+    def facts(self) -> MachineFacts:
+        return MachineFacts(process_id=42)
+
+
+class InhabitedWorld(World):
+    def __init__(self, anonymous: Anonymous = Anonymous.AUTO, **static: str) -> None:
+        super().__init__({name.replace("_", "."): value for name, value in static.items()})
+        self.passwords = FakePasswords()
+        self.company: list[bool] = []
+        """What was told of whether the first user is the only one."""
+        self._anonymous = anonymous
+        self.start()
+
+    def start(self) -> None:
+        """Put everything together on what the logs hold."""
+        self.cluster.created.clear()
+        self.cluster.removed.clear()
+        self.cluster.dropped.clear()
+        self.users, self.registry = UserDirectory(), Registry(self.image.topics.id_of)
+        self.access = Access(self.users, self.registry, self._anonymous)
+        tokens = count(1)
+        ids = count(len(self.image.topics.by_id) + 1000)
+        self.topics = TopicCreation(
+            self.cluster, self.settings, self.access, lambda: next(ids).to_bytes(16, "big"), self.timers
+        )
+        self.coordinator = GroupCoordinator(
+            self.cluster,
+            self.settings,
+            self.access,
+            self.timers,
+            self.topics.new_topic_records,
+            lambda: "uuid",
+        )
+        self.trivium_log = TriviumLog(
+            self.cluster, self.topics.new_topic_records, [self.users, self.registry]
+        )
+        self.streams = Streams(
+            self.cluster,
+            self.settings,
+            self.access,
+            self.registry,
+            self.trivium_log,
+            self.topics,
+            self.coordinator,
+            FakeMachine(),
+        )
+        self.people = People(
+            self.users,
+            self.trivium_log,
+            self.access,
+            self.passwords,
+            self.clock,
+            lambda: f"token-{next(tokens)}",
+            self.streams.clients.session_changed,
+            self.company.append,
+        )
+        self.broker = Broker(
+            self.access,
+            [
+                self.people.routes,
+                self.streams.routes,
+                self.topics.routes,
+                self.coordinator.routes,
+                LogDirectories(self.cluster, self.settings).routes,
+                TopicDeletion(self.cluster, self.settings, self.access, self.timers).routes,
+                Producing(self.cluster, self.access, self.timers).routes,
+                Fetching(self.cluster, self.access, self.timers, self.soon, 1 << 20).routes,
+            ],
+        )
+
+    def restart(self) -> None:
+        self.start()
+        self.streams.enrolment.wake_if_used()
+
+    def found(self) -> Caller:
+        """Streams are used, and there is a first user: this is it."""
+        self.streams.enrolment.wake()
+        self.people.founding.found("iggy", "iggy", lambda _fault: None)
+        return self.log_in("iggy", "iggy")
+
+    def log_in(self, username: str, password: str) -> Caller:
+        """A connection of its own for this user."""
+        caller = Caller(protocol="iggy")
+        result = self.ask(LogIn(username, password), caller)
+        assert result.fault is None, result.fault
+        return as_user(caller, result.user_id, username)
+
+    def ask(self, command: Command[R], caller: Caller) -> R:
+        """The reply of the broker, rights and all, which comes at once."""
+        replies = self.ask_later(command, caller)
+        assert len(replies) == 1, f"{command} was answered {len(replies)} times"
+        return replies[0]
+
+    def ask_later(self, command: Command[R], caller: Caller) -> list[R]:
+        replies: list[R] = []
+        self.broker.execute(command, caller, replies.append)
+        return replies
+
+    def write(self, topic: str, *values: bytes, partition: int = 0) -> None:
+        """Records straight into the log, one batch for each."""
+        live = self.cluster.partition(topic, partition)
+        for value in values:
+            data = bytearray(batch(value))
+            live.log.append(data, list(iter_batches(data)), live.leader_epoch)
+
+
+def as_user(caller: Caller, user_id: int, username: str) -> Caller:
+    return Caller(
+        principal=f"User:{username}", protocol=caller.protocol, user_id=user_id, presence=caller.presence
+    )

@@ -1,0 +1,25 @@
+"""Our broker gives members of groups the answers that real Kafka 4.3.1 gave (mission 003.6, 003.26-28)."""
+
+import json
+
+import pytest
+from tests.golden.consumer_group_dialogue import CONSUMER_DIALOGUES
+from tests.golden.group_dialogue import ANSWERS, DIALOGUES, STATIC, Talk
+from tests.golden.share_group_dialogue import SHARE_DIALOGUES
+
+from trivium.testing import Broker
+
+ALL = {**DIALOGUES, **CONSUMER_DIALOGUES, **SHARE_DIALOGUES}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_answers_to_members_are_those_of_kafka(name: str) -> None:
+    expected = json.loads((ANSWERS / f"{name}.json").read_text(encoding="utf-8"))
+    with Broker(settings=STATIC) as broker:
+        talk = Talk(broker.bootstrap)
+        talk.begin()
+        ALL[name](talk)
+        talk.close()
+    assert talk.answers.keys() == expected.keys()
+    for label, answer in talk.answers.items():
+        assert answer == expected[label], label

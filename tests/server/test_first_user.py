@@ -1,0 +1,80 @@
+"""Who a new node knows: the user of its configuration, or the one that everybody knows, on loopback only."""
+
+import asyncio
+import logging
+
+import pytest
+
+from tests.core.inhabited import InhabitedWorld
+from trivium.server.configuration.address import Address
+from trivium.server.configuration.configuration import FirstUser, Listener, Protocol
+from trivium.server.configuration.errors import ConfigurationError
+from trivium.server.configuration.loading import load
+from trivium.server.first_user import found_first_user, is_loopback
+from trivium.server.listeners import CannotListen
+
+
+def found(world: InhabitedWorld, configured: FirstUser | None, *hosts: str) -> None:
+    listeners = [Listener(Protocol.IGGY, "iggy", Address(host, 8090)) for host in hosts]
+    asyncio.run(found_first_user(world.people.founding, configured, listeners))
+
+
+def test_first_user_on_loopback_is_the_one_that_everybody_knows_and_it_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = InhabitedWorld()
+    with caplog.at_level(logging.WARNING, "trivium"):
+        found(world, None, "127.0.0.1", "::1", "localhost")
+    world.log_in("iggy", "iggy")
+    assert any("everybody knows" in record.message for record in caplog.records)
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "192.168.1.1", "broker.example.org"])
+def test_first_user_that_others_could_be_is_not_made(host: str) -> None:
+    world = InhabitedWorld()
+    with pytest.raises(CannotListen, match=r"iggy\.root\.password"):
+        found(world, None, "127.0.0.1", host)
+    assert len(world.users) == 0
+
+
+def test_first_user_of_the_configuration_is_made_once_and_its_password_never_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """S15."""
+    world = InhabitedWorld()
+    with caplog.at_level(logging.DEBUG, "trivium"):
+        found(world, FirstUser("admin", "canary"), "0.0.0.0")
+        found(world, FirstUser("other", "canary"), "0.0.0.0")
+    world.log_in("admin", "canary")
+    assert [user.username for user in world.users] == ["admin"]
+    assert "canary" not in caplog.text
+    assert "canary" not in repr(FirstUser("admin", "canary"))
+
+
+def test_first_user_that_cannot_be_is_refused_in_a_sentence() -> None:
+    with pytest.raises(CannotListen, match="3 to 50 bytes"):
+        found(InhabitedWorld(), FirstUser("no", "secret"), "127.0.0.1")
+
+
+def test_first_user_comes_from_the_environment_and_its_password_is_hidden() -> None:
+    environment = {"TRIVIUM_IGGY_ROOT_USERNAME": "admin", "TRIVIUM_IGGY_ROOT_PASSWORD": "canary"}
+    configuration = load(None, environment, {})
+    assert configuration.first_user == FirstUser("admin", "canary")
+    assert configuration.settings["iggy.root.password"].text is None
+    assert "canary" not in repr(configuration)
+    assert "canary" not in str(configuration.static_settings)
+
+
+def test_name_without_password_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"set iggy\.root\.password too"):
+        load(None, {}, {"iggy.root.username": "admin"})
+
+
+def test_loopback_is_told_from_the_rest() -> None:
+    assert [is_loopback(host) for host in ("127.8.8.8", "::1", "::", "10.0.0.1", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

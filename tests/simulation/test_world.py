@@ -1,0 +1,53 @@
+"""R13, R14, R15, R19 in the seeded world: thousands of short histories; ``make sim N=...`` plays millions.
+
+A failure says how to see its history again.
+"""
+
+import pytest
+
+from tests.simulation.planted_bugs import BUGS, Plant
+from trivium.testing.world.histories import history, play_all
+from trivium.testing.world.profiles import PROFILES
+
+OPERATIONS = 40
+"""Short histories find as much as long ones, and more of them fit into a test."""
+SEEDS_AT_ONCE = 50
+PIECES = {"idempotence": 8, "transactions": 5, "classic_groups": 3, "consumer_groups": 2, "batches": 2}
+"""So many times as many seeds: about as long for each profile."""
+SEEDS_FOR_A_BUG = 150
+
+
+@pytest.mark.parametrize(
+    ("profile", "piece"), [(profile, piece) for profile, count in PIECES.items() for piece in range(count)]
+)
+def test_histories_of_any_seed_are_sound(profile: str, piece: int) -> None:
+    seeds = range(piece * SEEDS_AT_ONCE, (piece + 1) * SEEDS_AT_ONCE)
+    tally = play_all(profile, seeds, OPERATIONS)
+    assert not tally.broken, "\n".join((*tally.broken[0].wrong, tally.broken[0].command))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_seed_gives_the_same_history_every_time(profile: str) -> None:
+    assert history(profile, 7) == history(profile, 7)
+    assert history(profile, 7) != history(profile, 8)
+
+
+@pytest.mark.parametrize(
+    ("profile", "plant"),
+    [(profile, plant) for profile, bugs in BUGS.items() for plant in bugs],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_planted_bug_is_found(profile: str, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    for seed in range(SEEDS_FOR_A_BUG):
+        try:
+            if history(profile, seed, OPERATIONS).wrong:
+                return
+        except (AssertionError, LookupError):
+            # It has broken an invariant of the broker itself.
+            return
+    raise AssertionError(f"{plant.__name__} is not noticed in {SEEDS_FOR_A_BUG} histories")
+
+
+def test_every_profile_has_bugs_that_it_finds() -> None:
+    assert set(BUGS) == set(PIECES) == set(PROFILES)

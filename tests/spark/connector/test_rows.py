@@ -1,0 +1,62 @@
+"""A schema that a person gives is some of our columns, as they are."""
+
+import pytest
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tests.spark.connector.reads import HEADERS, TYPES, lower, schema
+from trivium.records.batch import build_batch
+from trivium.records.record import Record
+from trivium.spark.connector.errors import BadOption, ConnectorError
+from trivium.spark.connector.origin import make_piece
+from trivium.spark.connector.ranges import OffsetRange
+from trivium.spark.connector.rows import check_schema, read_rows
+from trivium.spark.connector.source import TriviumDataSource
+
+
+def test_schema_is_the_kafka_sources_with_headers_on_request() -> None:
+    plain = TriviumDataSource(lower({"subscribe": "t"})).schema()
+    assert plain == (
+        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, "
+        "timestampType INT"
+    )
+    with_headers = TriviumDataSource(lower({"subscribe": "t", "includeHeaders": True})).schema()
+    assert with_headers == f"{plain}, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+
+
+def test_every_column_may_be_asked_for_in_any_order() -> None:
+    names = tuple(reversed(TYPES))
+    assert check_schema(schema(*names)) == names
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        (StructField("valeu", StringType()), "There is no column valeu; there are key, value, topic"),
+        (StructField("value", StringType()), "Column value is BINARY, not STRING; cast it after reading."),
+        (StructField("topic", StringType(), nullable=False), "Column topic may be null; leave NOT NULL out"),
+        (StructField("key", HEADERS), "Column key is BINARY, not ARRAY<STRUCT<KEY: STRING, VALUE: BINARY>>"),
+    ],
+)
+def test_schema_that_does_not_fit_is_refused_with_a_sentence(field: StructField, sentence: str) -> None:
+    with pytest.raises(BadOption) as refused:
+        check_schema(StructType([field]))
+    assert sentence in str(refused.value)
+
+
+def test_schema_without_columns_is_refused_with_a_sentence() -> None:
+    with pytest.raises(BadOption, match="A schema without columns reads nothing"):
+        check_schema(StructType([]))
+
+
+def test_bytes_that_are_no_batch_are_a_sentence() -> None:
+    wanted = OffsetRange("t", 3, 5, 9)
+    with pytest.raises(ConnectorError, match="Topic t, partition 3 is damaged between offsets 5 and 9"):
+        make_piece(wanted, bytes(100), 5, ())
+
+
+def test_records_that_contradict_their_checksum_are_a_sentence() -> None:
+    wanted = OffsetRange("t", 3, 5, 9)
+    batch = bytearray(build_batch([Record(0, 0, None, b"value")], base_offset=5))
+    batch[-2] ^= 1
+    with pytest.raises(ConnectorError, match="Topic t, partition 3 is damaged between offsets 5 and 9"):
+        list(read_rows(iter([make_piece(wanted, bytes(batch), 5, ())]), wanted, ("value",)))

@@ -1,0 +1,79 @@
+"""``trivium pipeline run`` and ``reset``: a pipeline from a file, run again and again on the same state."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.cli.commands import complaint, facts, misuse, output, run
+from trivium.pipeline.sink import delta
+from trivium.spark.tables.stores import open_store
+from trivium.testing import Broker
+
+pytestmark = pytest.mark.pipelines
+
+PIPELINE = """
+[pipeline]
+name = "shop"
+[source.orders]
+schema = "id BIGINT"
+[flow.kept]
+sql = "SELECT * FROM orders"
+expect.positive = "id > 0"
+sink = { format = "delta", path = "kept" }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("shop.toml").write_text(PIPELINE)
+    return "shop.toml"
+
+
+def test_runs_go_on_where_they_were_and_the_broker_knows(
+    spark: SparkSession, broker: Broker, file: str
+) -> None:
+    broker.create_topic("orders", 2)
+    once = ("pipeline", "run", file, "--trigger", "available-now", "--broker", broker.bootstrap)
+    broker.produce("orders", [json.dumps({"id": number}) for number in range(4)])
+    (first,) = facts(*once)["flows"]
+    assert (first["rows_in"], first["rows_out"], first["quarantined"]) == (4, 3, 1)
+    assert first["reasons"] == {"positive": 1}
+    broker.produce("orders", [json.dumps({"id": 9, "new": 1})])
+    shown = output(*once)
+    assert "kept: records of orders have columns that its schema has not: new." in shown
+    kept = open_store(delta("kept"))
+    assert sorted(kept.read().column("id").to_pylist()) == [1, 2, 3, 9]
+    (flow,) = facts("pipeline", "status", file, "--broker", broker.bootstrap)["flows"]
+    assert (flow["group"], flow["lag_records"]) == ("shop.kept", 0)
+
+    said = output("pipeline", "reset", file, "kept", "--yes")
+    assert "a run refuses to write its rows again until it is removed" in said
+    assert "the checkpoint" in complaint(*once)
+    said = output("pipeline", "reset", file, "kept", "--remove-output", "--yes")
+    assert "Removes the delta table kept with all its rows." in said
+    (again,) = facts(*once)["flows"]
+    assert again["rows_out"] == 4
+    assert sorted(kept.read().column("id").to_pylist()) == [1, 2, 3, 9]
+
+
+def test_reset_asks_and_leaves_foreign_folders_alone(file: str) -> None:
+    Path("kept").mkdir()
+    Path("kept/precious.txt").touch()
+    Path(".trivium/shop/checkpoints/kept").mkdir(parents=True)
+    refused = run("pipeline", "reset", file, "kept", "--remove-output", stdin=b"n\n")
+    assert refused.exit_code == 1
+    assert Path(".trivium/shop/checkpoints/kept").exists()
+    said = output("pipeline", "reset", file, "kept", "--remove-output", stdin=b"y\n")
+    assert "has no rows of any flow, and is left alone" in said
+    assert Path("kept/precious.txt").exists()
+    assert not Path(".trivium/shop/checkpoints/kept").exists()
+    assert "no flow kep with a sink. Did you mean 'kept'?" in misuse("pipeline", "reset", file, "kep")
+
+
+def test_wrong_words_are_refused_before_spark_starts(file: str) -> None:
+    assert "'sometimes' is no trigger." in misuse("pipeline", "run", file, "--trigger", "sometimes")
+    Path(file).write_text(PIPELINE.replace("SELECT *", "SELECT nothing"))
+    assert "nothing" in complaint("pipeline", "run", file)

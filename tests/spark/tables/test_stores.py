@@ -1,0 +1,173 @@
+"""Tables take every batch once, remember what it covered, and refuse rows that do not fit (R19). No Spark."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
+from trivium.spark.tables.batch import Batch
+from trivium.spark.tables.data_files import OPEN_FILES_MAX, DataFile, DataFileWriter, partition_text
+from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.statistics import TEXT_CHARACTERS_MAX
+from trivium.spark.tables.store import TableStore
+from trivium.spark.tables.stores import open_store
+
+FORMATS = [delta, iceberg, parquet]
+CHANGEABLE = [delta, iceberg]
+
+
+def rows(*numbers: int, **more: pa.Array) -> pa.RecordBatch:
+    moments = [datetime(2025, 6, number, tzinfo=UTC) for number in numbers]
+    columns = {
+        "id": pa.array(numbers, pa.int64()),
+        "day": pa.array([moment.date() for moment in moments], pa.date32()),
+        "at": pa.array(moments, pa.timestamp("us", "UTC")),
+        "name": pa.array([f"n{number}" for number in numbers]),
+    }
+    return pa.RecordBatch.from_pydict(columns | more)
+
+
+def batch(number: int, *, query: str = "q1") -> Batch:
+    return Batch("shop.clean", query, number, json.dumps([{"orders": {"0": number * 10}}]))
+
+
+def staged(store: TableStore, *parts: pa.RecordBatch) -> list[DataFile]:
+    writer = DataFileWriter(store.layout)
+    for part in parts:
+        writer.write(part)
+    return writer.close()
+
+
+def append(store: TableStore, number: int, part: pa.RecordBatch, **more: Any) -> None:
+    store.append(batch(number, **more), part.schema, staged(store, part))
+
+
+def ids(store: TableStore) -> list[int]:
+    found: Sequence[int] = store.read().column("id").to_pylist()
+    return sorted(found)
+
+
+@pytest.fixture(params=FORMATS, ids=lambda make: make.__name__)
+def sink(request: pytest.FixtureRequest, tmp_path: Path) -> TableSink:
+    made: TableSink = request.param(str(tmp_path / "lake" / "orders"), partition_by=["day"])
+    return made
+
+
+def test_batch_that_comes_again_is_not_written_again(sink: TableSink) -> None:
+    store = open_store(sink)
+    assert store.read().num_rows == 0
+    append(store, 0, rows(1, 2))
+    append(store, 0, rows(1, 2))
+    append(store, 1, rows(3))
+    append(store, 0, rows(9))
+    assert ids(open_store(sink)) == [1, 2, 3]
+
+
+def test_other_query_has_batches_of_its_own_and_both_are_remembered(sink: TableSink) -> None:
+    store = open_store(sink)
+    append(store, 0, rows(1))
+    append(store, 0, rows(2), query="q2")
+    assert ids(store) == [1, 2]
+    assert {"trivium.shop.clean.q1", "trivium.shop.clean.q2"} <= store.writers()
+
+
+def test_files_that_no_commit_names_are_in_no_table(sink: TableSink) -> None:
+    store = open_store(sink)
+    append(store, 0, rows(1))
+    staged(store, rows(2))
+    assert ids(store) == [1]
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        (rows(1, extra=pa.array(["x"])), "has no column extra, which the flow gives"),
+        (rows(1, name=pa.array([1.5])), "has name as (large_)?string(_view)?, and the flow gives double"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_with_a_sentence(
+    sink: TableSink, part: pa.RecordBatch, sentence: str
+) -> None:
+    store = open_store(sink)
+    append(store, 0, rows(1))
+    with pytest.raises(TableError, match=sentence):
+        store.check(part.schema)
+    with pytest.raises(TableError, match=sentence):
+        append(store, 1, part)
+    assert ids(store) == [1]
+
+
+@pytest.mark.parametrize("make", CHANGEABLE)
+def test_partitioning_that_differs_is_refused(tmp_path: Path, make: Any) -> None:
+    path = str(tmp_path / "t")
+    append(open_store(make(path, partition_by=["day"])), 0, rows(1))
+    with pytest.raises(TableError, match="is partitioned by day, and the flow says"):
+        open_store(make(path)).check(rows(1).schema)
+
+
+@pytest.mark.parametrize("key", [["id"], ["id", "day"]])
+@pytest.mark.parametrize("make", CHANGEABLE)
+def test_upsert_replaces_by_key_once(tmp_path: Path, make: Any, key: list[str]) -> None:
+    store = open_store(make(str(tmp_path / "t"), mode="upsert", key=key))
+
+    def change(number: int, *parts: tuple[int, str]) -> None:
+        numbers = [each for each, _ in parts]
+        part = rows(*numbers, name=pa.array([name for _, name in parts]))
+        store.upsert(batch(number), pa.Table.from_batches([part]), key)
+
+    change(0, (1, "a"), (2, "b"))
+    change(1, (2, "c"), (3, "d"))
+    change(1, (2, "never"))
+    found = store.read().select(["id", "name"]).to_pylist()
+    assert sorted((row["id"], row["name"]) for row in found) == [(1, "a"), (2, "c"), (3, "d")]
+
+
+def test_delta_commit_says_what_it_covers_and_files_can_be_passed_over(tmp_path: Path) -> None:
+    store = open_store(delta(str(tmp_path / "t")))
+    append(store, 7, rows(3, 5, note=pa.array(["x" * (TEXT_CHARACTERS_MAX + 1), "y"])))
+    table = DeltaTable(str(tmp_path / "t"))
+    commit = table.history()[0]
+    assert json.loads(commit["trivium.offsets"]) == [{"orders": {"0": 70}}]
+    assert (commit["trivium.flow"], commit["trivium.batch"]) == ("shop.clean", "7")
+    (file,) = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    assert (file["num_records"], file["min.id"], file["max.id"]) == (2, 3, 5)
+    assert file["max.at"] == datetime(2025, 6, 5, tzinfo=UTC)
+    assert file.get("max.note") is None
+
+
+def test_parquet_commit_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) -> None:
+    store = open_store(parquet(str(tmp_path / "t"), partition_by=["day"]))
+    first = staged(store, rows(1, 2))
+    book = tmp_path / "t" / "_trivium" / f"{batch(0).writer}.json"
+    book.write_text(json.dumps({"number": 0, "files": [file.path for file in first]}))
+    # Killed here: the batch is named, and its files have not been moved. Spark runs it again.
+    append(store, 0, rows(1, 2))
+    assert ids(store) == [1, 2]
+    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
+        "_trivium",
+        "day=2025-06-01",
+        "day=2025-06-02",
+    ]
+    # Whoever knows nothing of us sees the same.
+    assert sorted(pq.read_table(tmp_path / "t", columns=["id"]).column("id").to_pylist()) == [1, 2]
+
+
+def test_partition_by_with_too_many_values_is_refused(tmp_path: Path) -> None:
+    store = open_store(delta(str(tmp_path / "t"), partition_by=["id"]))
+    days = pa.array([date(2025, 1, 1)] * (OPEN_FILES_MAX + 1))
+    part = pa.RecordBatch.from_pydict({"id": pa.array(range(OPEN_FILES_MAX + 1)), "day": days})
+    with pytest.raises(TableError, match=f"more than {OPEN_FILES_MAX} partitions"):
+        staged(store, part)
+
+
+def test_partition_values_are_written_as_delta_and_hive_do() -> None:
+    moment = datetime(2025, 6, 15, 10, 30, tzinfo=UTC)
+    texts = [partition_text(value) for value in (None, True, 7, date(2025, 6, 15), moment, "a b")]
+    assert texts == [None, "true", "7", "2025-06-15", "2025-06-15 10:30:00", "a b"]
