@@ -46,6 +46,18 @@ class Definition:
     def checkpoint_of(self, flow: Flow) -> str:
         return f"{self.state}/checkpoints/{flow.name}"
 
+    def beginnings_of(self, flow: Flow) -> str:
+        """The folder that knows where a flow began to read."""
+        return f"{self.state}/beginnings/{flow.name}"
+
+    def backfills_of(self, flow: Flow) -> str:
+        """The folder with what was filled beside a flow, one folder for each time."""
+        return f"{self.state}/backfills/{flow.name}"
+
+    def replay_of(self, flow: Flow) -> str:
+        """The checkpoint that knows how much of a flow's quarantine was sent through again."""
+        return f"{self.state}/replays/{flow.name}"
+
     def pinned_schema_of(self, source: Source) -> str:
         """The file of DDL that the first run writes for a source without a schema."""
         return f"{self.state}/schemas/{source.name}.ddl"

@@ -22,9 +22,16 @@ RECORD: Final = Schema(
         Column("headers", HEADERS),
         Column("flow", STRING),
         Column("reasons", Array(STRING)),
+        Column("query", STRING),
+        Column("batch", BIGINT),
     )
 )
-"""The columns of a quarantine: one row for each record, with all that is wrong with it."""
+"""The columns of a quarantine: one row for each record, with all that is wrong with it. The last two say by
+which query and in which of its batches it was set aside: batches of a query come in order and whole, so they
+also say up to where a replay has come."""
+
+RAW_COLUMNS: Final = RECORD.names[:7]
+"""Those of the record itself."""
 
 
 def beside(sink: Sink) -> Sink:

@@ -2,18 +2,16 @@
 
 from typing import TYPE_CHECKING, Final
 
-from trivium.pipeline.quarantine import RECORD as QUARANTINE
+from trivium.pipeline.quarantine import RAW_COLUMNS as RAW_COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RECORD: Final = "__record"
-"""The record that a row was made of (STRUCT, the columns of a quarantine up to ``headers``), or NULL."""
+"""The record that a row was made of (STRUCT, ``RAW_COLUMNS``), or NULL."""
 
 REASONS: Final = "__reasons"
 """Why a row is set aside (ARRAY<STRING>); NULL for a good one."""
-
-RAW_COLUMNS: Final = tuple(name for name in QUARANTINE.names if name not in ("flow", "reasons"))
 
 
 def good_rows(rows: "pa.RecordBatch") -> "pa.RecordBatch":
@@ -26,7 +24,7 @@ def good_rows(rows: "pa.RecordBatch") -> "pa.RecordBatch":
     return good.drop_columns([RECORD, REASONS])
 
 
-def set_aside(rows: "pa.RecordBatch", flow: str) -> "pa.RecordBatch":
+def set_aside(rows: "pa.RecordBatch", flow: str, query_id: str = "", batch: int = 0) -> "pa.RecordBatch":
     """The others, with the columns of a quarantine."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -36,4 +34,6 @@ def set_aside(rows: "pa.RecordBatch", flow: str) -> "pa.RecordBatch":
     columns = {name: pc.struct_field(record, name) for name in RAW_COLUMNS}
     columns["flow"] = pa.array([flow] * bad.num_rows, pa.string())
     columns["reasons"] = bad.column(REASONS)
+    columns["query"] = pa.array([query_id] * bad.num_rows, pa.string())
+    columns["batch"] = pa.array([batch] * bad.num_rows, pa.int64())
     return pa.RecordBatch.from_pydict(columns)

@@ -24,6 +24,7 @@ class TaskPlace:
 
     query_id: str
     task: int
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
