@@ -14,7 +14,7 @@ from trivium.core.cluster import Cluster
 from trivium.core.commands.command import Command, Routes
 from trivium.core.commands.topics import NewTopic
 from trivium.core.faults import Fault, Refused
-from trivium.core.features import Features
+from trivium.core.features import GROUP_LEVEL, GROUP_VERSION, Features
 from trivium.core.metadata import MetadataImage
 from trivium.core.ports import Aborted, Appended, At, DirectoryFacts, Done, Piece, ProducerFacts
 from trivium.core.settings import Settings
@@ -270,6 +270,7 @@ class World:
         self.topics = TopicCreation(
             self.cluster, self.settings, self.access, lambda: next(ids).to_bytes(16, "big"), self.timers
         )
+        self.image.features.levels[GROUP_VERSION] = GROUP_LEVEL
         # Every Kafka client asks for the levels of features before anything else.
         self.routes: Routes = dict(Features(self.cluster).routes)
         self._soon: list[Callable[[], None]] = []

@@ -76,6 +76,7 @@ BROKERS: Final = {
     "controller.listener.names": "Listeners for controllers only; they are not opened here.",
     "delete.topic.enable": "Whether topics can be deleted.",
     "fetch.max.bytes": "The largest answer to one fetch.",
+    "group.coordinator.rebalance.protocols": "Which protocols groups may speak.",
     "group.initial.rebalance.delay.ms": "How long a new group waits for more members.",
     "group.max.session.timeout.ms": "The longest session that a member may ask for.",
     "group.max.size": "The most members of a group.",

@@ -8,6 +8,7 @@
     offsets         what groups of any kind have committed
     committing, retention    storing and looking up offsets, and forgetting them in time
     records         the state as records of ``__consumer_offsets``
+    enabling        which protocols the cluster has agreed to
     finding, listing    which node coordinates, and what there is
     consumer/       groups of KIP-848, and classic members in them
     share/          groups whose members share partitions, record by record (KIP-932)

@@ -29,14 +29,14 @@ from trivium.core.commands.share_groups import (
 )
 from trivium.core.commands.topics import NewTopic, Node
 from trivium.core.faults import Fault, Refused
-from trivium.core.groups.consumer.rules import ConsumerRules
+from trivium.core.groups.consumer.rules import PROTOCOLS, ConsumerRules
+from trivium.core.groups.enabling import CONSUMER_GROUPS, SHARE_GROUPS, left_out, where_agreed
 from trivium.core.groups.finding import Finding
 from trivium.core.groups.listing import Listing
 from trivium.core.groups.offsets import Place
 from trivium.core.groups.rules import group_rules
 from trivium.core.groups.shard import Shard
 from trivium.core.groups.shards import Shards
-from trivium.core.groups.share.enabling import where_enabled
 from trivium.core.groups.share.rules import ShareRules
 from trivium.core.groups.share.states import ShareStates
 from trivium.core.internal_topic import InternalTopic
@@ -88,14 +88,16 @@ class GroupCoordinator:
             SyncGroup: _named(_in_shard(of, lambda shard: shard.sync)),
             Heartbeat: _named(_in_shard(of, lambda shard: shard.beat)),
             LeaveGroup: _named(_in_shard(of, lambda shard: shard.leave)),
-            ConsumerHeartbeat: _in_shard(for_new, lambda shard: shard.consumers.heartbeats.beat),
             CommitOffsets: _in_shard(for_new, lambda shard: shard.committing.commit),
             DeleteOffsets: _in_shard(of, lambda shard: shard.committing.delete),
             FetchOffsets: self._listing.fetch_offsets,
             ListGroups: self._list,
             DescribeGroups: self._listing.describe,
-            DescribeConsumerGroups: self._listing.describe_consumers,
             DeleteGroups: self._listing.delete,
+        }
+        consumer_routes: Routes = {
+            ConsumerHeartbeat: _in_shard(for_new, lambda shard: shard.consumers.heartbeats.beat),
+            DescribeConsumerGroups: self._listing.describe_consumers,
         }
         share_routes: Routes = {
             ShareHeartbeat: _in_shard(for_new, lambda shard: shard.shares.heartbeats.beat),
@@ -104,7 +106,12 @@ class GroupCoordinator:
             DescribeShareOffsets: self._listing.describe_share_offsets,
             DescribeShareGroups: self._listing.describe_shares,
         }
-        self.routes |= where_enabled(cluster, share_routes)
+        self.routes |= (
+            where_agreed(CONSUMER_GROUPS, cluster, consumer_routes)
+            if consumer_rules.is_spoken
+            else left_out(f"Consumer groups are left out of {PROTOCOLS}.", consumer_routes)
+        )
+        self.routes |= where_agreed(SHARE_GROUPS, cluster, share_routes)
 
     def start(self) -> None:
         """Begin to work in the background: once, when the metadata is complete."""

@@ -8,6 +8,7 @@ from trivium.core.access import Operation, Resource
 from trivium.core.commands.consumer_groups import ConsumerBeat
 from trivium.core.commands.offsets import DeleteOffsets
 from trivium.core.faults import Fault
+from trivium.core.features import GROUP_VERSION
 from trivium.core.groups.consumer.patience import RETRY_MS
 from trivium.core.groups.patterns.automaton import TEXT_CHARS_MAX
 
@@ -344,3 +345,45 @@ def test_offsets_of_topics_that_nobody_reads_expire_and_the_empty_group_with_the
     one.leave()
     groups.pass_time(61_000)
     assert groups.described().fault is Fault.GROUP_ID_NOT_FOUND
+
+
+# -- heartbeats that come late -----------------------------------------------------------------------
+
+
+def test_assignment_of_a_late_joining_heartbeat_is_told_to_the_next_one(groups: Consuming) -> None:
+    """A client gives a connection up, joins on another one, and lives on; then the first request arrives. Its
+    answer, which nobody hears, is the only one with what the other member has given up by now (R15).
+    """
+    one, two = groups.consumer("one"), groups.consumer("two")
+    one.join()
+    two.join()
+    one.beat()
+    one.confirm()
+    assert two.numbers == []
+    late = two.send(epoch=0, rebalance_timeout_ms=REBALANCE_MS, topic_names=["t"], owned={})
+    assert late[0].assignment
+    assert late[0].member_epoch == two.epoch
+    two.beat()
+    assert two.numbers == [2, 3]
+    assert two.beat().assignment is None
+
+
+def test_cluster_that_has_not_agreed_to_consumer_groups_has_none(groups: Consuming) -> None:
+    """``group.version`` 0, as Kafka does: nothing is made, and a group that is there stays (KIP-848)."""
+    one = groups.consumer("one")
+    one.join()
+    groups.world.image.features.levels[GROUP_VERSION] = 0
+    assert one.beat().fault is Fault.UNSUPPORTED
+    assert groups.consumer("two", "other").join().fault is Fault.UNSUPPORTED
+    assert groups.described().fault is Fault.UNSUPPORTED
+    groups.world.image.features.levels[GROUP_VERSION] = 1
+    assert one.beat().fault is None
+    assert groups.described("other").fault is Fault.GROUP_ID_NOT_FOUND
+
+
+def test_broker_whose_settings_leave_consumer_groups_out_has_none() -> None:
+    groups = Consuming({"group.coordinator.rebalance.protocols": "classic"})
+    refused = groups.consumer("one").join()
+    assert refused.fault is Fault.UNSUPPORTED
+    assert "group.coordinator.rebalance.protocols" in (refused.message or "")
+    assert groups.described().fault is Fault.UNSUPPORTED

@@ -71,6 +71,14 @@ def test_epoch_before_is_taken_once_more_and_older_ones_are_fenced(sharing: Shar
     assert sharing.beat("a", first).fault is Fault.FENCED_MEMBER_EPOCH
 
 
+def test_assignment_of_a_late_joining_heartbeat_is_told_to_the_next_one(sharing: Sharing) -> None:
+    """The answer to a request on a connection that was given up is heard by nobody."""
+    epoch = sharing.beat(topics=["t", "later"]).member_epoch
+    later = sharing.world.create_topic("later", 1)
+    assert sharing.beat(topics=["t", "later"]).member_epoch > epoch
+    assert sharing.beat(epoch=epoch).assignment == {sharing.topic_id: [0, 1], later: [0]}
+
+
 def test_new_partitions_are_read_by_the_next_heartbeat(sharing: Sharing) -> None:
     epoch = sharing.beat(topics=["t", "later"]).member_epoch
     later = sharing.world.create_topic("later", 1)

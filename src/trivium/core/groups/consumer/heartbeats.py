@@ -69,6 +69,7 @@ class Heartbeats:
         group, records = self._group(command)
         member_id = command.member_id or self._new_uuid()
         check_room(group, member_id, self._rules.size_max)
+        known = group.members.get(member_id)
         step = self._stepping.begin(group, caller)
         profile, holding = self._found(step, member_id, command)
         step.introduce(member_id, _updated(profile, command, caller))
@@ -84,14 +85,18 @@ class Heartbeats:
             after.epoch,
             self._rules.heartbeat_interval_ms(group.group_id),
             by_topic(after.assigned)
-            if _tells_all(command) or after.assigned.keys() != holding.assigned.keys()
+            if _tells_all(command)
+            or (known is not None and known.is_unsure)
+            or after.assigned.keys() != holding.assigned.keys()
             else None,
         )
         self._stepping.take(
             step, lambda fault: reply(answer if fault is None else command.refused(fault)), records
         )
         self._settle(group)
-        self._patience.renew(group, group.members[member_id], has_moved=after != holding)
+        member = group.members[member_id]
+        member.is_unsure = known is not None and command.member_epoch == JOINING_EPOCH
+        self._patience.renew(group, member, has_moved=after != holding)
 
     def _group(self, command: ConsumerHeartbeat) -> tuple[ConsumerGroup, Sequence[KeyedRecord]]:
         """The group to live in, and what has to be written for it to be one."""

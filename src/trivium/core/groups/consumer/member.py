@@ -98,10 +98,14 @@ class Deadlines:
 
 
 class ConsumerMember:
-    __slots__ = ("deadlines", "holding", "member_id", "profile")
+    __slots__ = ("deadlines", "holding", "is_unsure", "member_id", "profile")
 
     def __init__(self, member_id: str) -> None:
         self.member_id = member_id
         self.profile = Profile()
         self.holding = Holding()
         self.deadlines = Deadlines()
+        self.is_unsure = False
+        """It joined although it was a member already. That heartbeat may have come late, on a connection that
+        was given up: then what it was answered, nobody has heard, and the next answer says it again.
+        """

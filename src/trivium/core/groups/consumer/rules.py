@@ -11,6 +11,7 @@ from trivium.core.groups.consumer.member import Profile
 from trivium.core.settings import Settings, whole
 
 _POLICY: Final = "group.consumer.migration.policy"
+PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 
 
 class MigrationPolicy(Enum):
@@ -35,6 +36,9 @@ class ConsumerRules:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        protocols = settings.broker(PROTOCOLS)
+        assert isinstance(protocols, tuple)
+        self.is_spoken = "consumer" in protocols
         self.size_max = whole(settings.broker, "group.consumer.max.size")
         self.migration = MigrationPolicy[str(settings.broker(_POLICY)).upper()]
         names = settings.broker("group.consumer.assignors")

@@ -90,7 +90,12 @@ class Heartbeats:
         step.refresh()
         step.assign()
         after = step.follow(member_id, holding)
-        tells_all = command.member_epoch == JOINING_EPOCH or command.topic_names is not None
+        tells_all = (
+            command.member_epoch == JOINING_EPOCH
+            or command.topic_names is not None
+            # It speaks in an epoch before: a late heartbeat of it has got the answer that it needs.
+            or command.member_epoch != holding.epoch
+        )
         answer = ShareBeat(
             None,
             None,

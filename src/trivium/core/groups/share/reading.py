@@ -25,8 +25,8 @@ from trivium.core.commands.share_groups_reading import (
 )
 from trivium.core.faults import Fault, Refused
 from trivium.core.fetch import TURN_BYTES_MAX, Soon
+from trivium.core.groups.enabling import SHARE_GROUPS, where_agreed
 from trivium.core.groups.share.deliveries import Deliveries
-from trivium.core.groups.share.enabling import where_enabled
 from trivium.core.groups.share.rules import MEMBER_ID_CHARS_MAX, ShareRules
 from trivium.core.groups.share.sessions import EPOCH_LAST, EPOCH_NEW, ShareSession, ShareSessions
 from trivium.core.groups.share.share_partition import ShareKey
@@ -61,8 +61,10 @@ class ShareReading:
         self._sessions = ShareSessions(
             rules.sessions_max, lambda session: self._release(session, lambda _fault: None)
         )
-        self.routes = where_enabled(
-            cluster, {ShareFetch: refusing(self.fetch), ShareAcknowledge: refusing(self.acknowledge)}
+        self.routes = where_agreed(
+            SHARE_GROUPS,
+            cluster,
+            {ShareFetch: refusing(self.fetch), ShareAcknowledge: refusing(self.acknowledge)},
         )
 
     # -- fetching --------------------------------------------------------------------------------
