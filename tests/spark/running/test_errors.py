@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.spark.running.errors import SENTENCE_CHARACTERS_MAX, is_race_in_spark, sentence_of
+from trivium.spark.running.errors import SENTENCE_CHARACTERS_MAX, sentence_of
 
 OURS = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted.
 Traceback (most recent call last):
@@ -26,8 +26,3 @@ trivium.spark.tables.errors.TableError: The table t has no column x, which the f
 )
 def test_error_of_spark_becomes_one_sentence(text: str, sentence: str) -> None:
     assert sentence_of(ValueError(text)) == sentence
-
-
-def test_only_races_inside_spark_are_worth_another_start() -> None:
-    assert is_race_in_spark(ValueError("Task serialization failed: Illegal size 5 of collection, expected 6"))
-    assert not is_race_in_spark(ValueError(OURS))

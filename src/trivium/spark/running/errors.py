@@ -13,8 +13,6 @@ _OURS: Final = re.compile(r"trivium\.[\w.]+\.(?:[A-Z]\w+): ([^\n]+)")
 _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \w+)?(?:\n|$)")
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
 
-_RACE: Final = re.compile(r"Illegal size \d+ of collection, expected \d+|ConcurrentModificationException")
-
 
 class CannotRun(Exception):
     """The pipeline cannot be run like this."""
@@ -26,12 +24,6 @@ class FlowFailed(Exception):
     def __init__(self, flow: str, sentence: str) -> None:
         super().__init__(f"{flow} stopped: {sentence}")
         self.flow = flow
-
-
-def is_race_in_spark(error: BaseException) -> bool:
-    """Whether queries that run at the same time got into each other's way inside Spark: seen when Spark
-    serializes a task while another query changes what both share. Nothing is wrong with the flow then."""
-    return _RACE.search(str(error)) is not None
 
 
 def sentence_of(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from trivium.pipeline.flow import Flow
 from trivium.pipeline.schema import Schema
 from trivium.pipeline.sink import Sink, SinkMode, TableSink, TopicSink, ValueFormat
 from trivium.pipeline.trigger import Trigger, TriggerKind
+from trivium.spark.running.batch_function import write_each_batch
 from trivium.spark.running.columns import visible
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.flow_frames import FlowFrames
@@ -21,8 +22,7 @@ from trivium.spark.sinks.checkpoint import query_id_of
 from trivium.spark.sinks.judged import RAW_COLUMNS, REASONS, RECORD
 from trivium.spark.sinks.outlets import open_outlet
 from trivium.spark.sinks.plan import SinkPlan
-from trivium.spark.sinks.upsert import Upsert
-from trivium.spark.sinks.writer import FORMAT, PLAN_OPTION
+from trivium.spark.sinks.writer import BATCH_OPTION, FORMAT, PLAN_OPTION
 from trivium.spark.tables.batch import MARKER
 from trivium.spark.tables.stores import open_store
 
@@ -45,10 +45,11 @@ class PreparedQuery:
             "checkpointLocation", self.plan.checkpoint
         )
         writer = writer.trigger(**_trigger(trigger))
-        if _is_upsert(self.plan.rows):
-            assert isinstance(self.plan.rows, TableSink)
-            return writer.outputMode("update").foreachBatch(Upsert(self.plan, self.plan.rows)).start()
         options = {PLAN_OPTION: self.plan.to_option()}
+        if _is_upsert(self.plan.rows):
+            updates = writer.outputMode("update")
+            session = self.frame.sparkSession
+            return write_each_batch(session, updates, FORMAT, options, BATCH_OPTION).start()
         return writer.outputMode("append").format(FORMAT).options(**options).start()
 
 

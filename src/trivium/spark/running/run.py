@@ -20,7 +20,8 @@ from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.trigger import Trigger
 from trivium.spark.connector.errors import ConnectorError
-from trivium.spark.running.errors import CannotRun, FlowFailed, is_race_in_spark, sentence_of
+from trivium.spark.running.errors import CannotRun, FlowFailed, sentence_of
+from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
 from trivium.spark.running.places import with_whole_paths
 from trivium.spark.running.query import PreparedQuery, prepare
 from trivium.spark.running.schemas import schemas_of
@@ -31,33 +32,27 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+NOT_ENDED: Final = (
+    f"It did not end within {STOP_TIMEOUT_MS // 1000} seconds. End the process; the flow goes on from its "
+    "checkpoint when it is run again."
+)
+
 POLL_S: Final = 0.2
 """Between two looks at the queries."""
 
 STOP_WAIT_S: Final = 20.0
 """How long a stop waits for the batches at work."""
 
-RESTARTS_MAX: Final = 3
-"""Of one flow in one run, after a race inside Spark; each goes on from the checkpoint."""
-
-PROGRESS_KEPT: Final = 10_000
-"""Reports of micro-batches that Spark keeps between two looks: more than can happen in that time."""
-
 
 class Run:
-    """Queries of one pipeline in a session of their own, on the Spark of ``spark``."""
+    """Queries of one pipeline, each in a session of its own, on the Spark of ``spark``."""
 
     def __init__(self, definition: Definition, spark: "SparkSession", bootstrap: str | None = None) -> None:
         self._definition = with_whole_paths(definition)
         self._bootstrap = bootstrap or definition.broker()
-        # Views and settings of a run are no business of whoever else uses this Spark.
-        self._session = spark.newSession()
-        self._session.conf.set("spark.sql.session.timeZone", "UTC")
-        self._session.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(PROGRESS_KEPT))
+        self._spark = spark
         self._queries: dict[str, tuple[PreparedQuery, StreamingQuery]] = {}
         self._seen: dict[str, int] = {}
-        self._restarts: dict[str, int] = {}
-        self._trigger: Trigger | None = None
         self.tallies: dict[str, Tally] = {}
 
     def __enter__(self) -> "Run":
@@ -70,14 +65,14 @@ class Run:
 
     def start(self, only: Sequence[str] = (), trigger: Trigger | None = None) -> None:
         """Start the flows, or some of them; nothing is started if one of them cannot be."""
-        self._trigger = trigger
         flows = self._chosen(only)
         graph = graph_of(self._definition)
         sources = {s.name: s for flow in flows for s in graph.topic_sources(self._definition, flow)}
         try:
-            schemas = schemas_of(self._session, self._definition, sources.values(), self._bootstrap)
+            session = own_session(self._spark)
+            schemas = schemas_of(session, self._definition, sources.values(), self._bootstrap)
             prepared = [
-                prepare(self._session, self._definition, graph, schemas, self._bootstrap, flow)
+                prepare(own_session(self._spark), self._definition, graph, schemas, self._bootstrap, flow)
                 for flow in flows
             ]
         except (TableError, ClientError, ConnectorError) as error:
@@ -107,13 +102,7 @@ class Run:
             self._gather(name, prepared, query)
             is_running = is_running or is_active
             error = None if is_active else query.exception()
-            if error is None:
-                continue
-            if is_race_in_spark(error) and self._restarts.get(name, 0) < RESTARTS_MAX:
-                self._restarts[name] = self._restarts.get(name, 0) + 1
-                self._queries[name] = (prepared, prepared.start(self._trigger or prepared.flow.trigger))
-                is_running = True
-            else:
+            if error is not None:
                 self.tallies[name].failure = sentence_of(error)
         return is_running
 
@@ -123,10 +112,15 @@ class Run:
         if not active:
             return
         _let_batches_end(active)
-        context = self._session.sparkContext
+        context = self._spark.sparkContext
         context.setLogLevel("OFF")  # Spark complains at length of what it is told to break off.
         for prepared, query in self._queries.values():
-            query.stop()
+            try:
+                query.stop()
+            except Exception as error:
+                if not _is_sparks(error):
+                    raise
+                self.tallies[prepared.flow.name].failure = NOT_ENDED
             self._gather(prepared.flow.name, prepared, query)
         context.setLogLevel("ERROR")
 

@@ -1,4 +1,5 @@
-"""``format("trivium_flow")``: the sink of a flow that is appended to, as Spark sees it.
+"""``format("trivium_flow")``: the sink of a flow, as Spark sees it: a stream that is appended to, or one batch
+of a query whose rows replace others.
 
 ``write`` runs on executors, ``commit`` in a process beside the driver, on another copy of the writer; what
 one knows the other learns from messages and from the checkpoint. The quarantine is committed first:
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from trivium.spark.sinks.outlets import Outlet, Part, TaskPlace
+    from trivium.spark.sinks.outlets import Outlet, Part
     from trivium.spark.sinks.plan import SinkPlan
+    from trivium.spark.sinks.upsert import UpsertWriter
 
 FORMAT: Final = "trivium_flow"
 PLAN_OPTION: Final = "plan"
+BATCH_OPTION: Final = "batch"
+"""The number of the batch, where Spark would not tell it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class FlowSink(DataSource):
 
         return FlowWriter(from_option(self.options[PLAN_OPTION]))
 
+    def writer(self, schema: "StructType", overwrite: bool) -> "UpsertWriter":
+        from trivium.spark.sinks.plan import from_option
+        from trivium.spark.sinks.upsert import UpsertWriter
+
+        return UpsertWriter(from_option(self.options[PLAN_OPTION]), int(self.options[BATCH_OPTION]))
+
 
 class FlowWriter(DataSourceStreamArrowWriter):
     def __init__(self, plan: "SinkPlan") -> None:
@@ -45,15 +55,16 @@ class FlowWriter(DataSourceStreamArrowWriter):
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> TaskDone:
         from trivium.spark.sinks.judged import good_rows, set_aside
+        from trivium.spark.sinks.place import task_place
 
         rows, rejected = self._outlets()
-        place = _place()
+        place = task_place()
         rows_task = rows.open(place)
         rejected_task = rejected.open(place) if rejected is not None else None
         for batch in iterator:
             rows_task.write(good_rows(batch))
             if rejected_task is not None:
-                rejected_task.write(set_aside(batch, self._plan.flow))
+                rejected_task.write(set_aside(batch, self._plan.flow, place.query_id, place.batch))
         return TaskDone(rows_task.close(), rejected_task.close() if rejected_task is not None else None)
 
     def commit(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803 - Spark's name
@@ -79,13 +90,3 @@ class FlowWriter(DataSourceStreamArrowWriter):
         plan = self._plan
         rejected = None if plan.rejected is None else open_outlet(plan.rejected, plan.bootstrap)
         return open_outlet(plan.rows, plan.bootstrap), rejected
-
-
-def _place() -> "TaskPlace":
-    from pyspark import TaskContext
-
-    from trivium.spark.sinks.outlets import TaskPlace
-
-    context = TaskContext.get()
-    assert context is not None, "only tasks write"
-    return TaskPlace(context.getLocalProperty("sql.streaming.queryId") or "", context.partitionId())
