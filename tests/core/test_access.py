@@ -68,7 +68,9 @@ def oracle(permissions: Permissions, operation: Operation, resource: Resource, n
         | {"DELETE": manage, "ALTER": manage, "ALTER_CONFIGS": manage, "DESCRIBE_CONFIGS": see},
         Resource.STREAM: dict.fromkeys(("CREATE", "DELETE", "ALTER"), "g.manage_streams s.manage_stream")
         | {"DESCRIBE": see_stream},
-        Resource.USER: dict.fromkeys(("CREATE", "DELETE", "ALTER"), "g.manage_users")
+        Resource.USER: dict.fromkeys(
+            ("CREATE", "DELETE", "ALTER", "CREATE_TOKENS", "DESCRIBE_TOKENS"), "g.manage_users"
+        )
         | {"DESCRIBE": "g.manage_users g.read_users"},
         Resource.CLUSTER: dict.fromkeys(("ALTER", "CLUSTER_ACTION", "ALTER_CONFIGS"), "g.manage_servers")
         | dict.fromkeys(("DESCRIBE", "DESCRIBE_CONFIGS"), "g.manage_servers g.read_servers")

@@ -2,14 +2,10 @@
 
 import pytest
 
+from trivium.core.acls.entry import AccessControlEntry, Operation, PatternType, Permission, ResourceType
 from trivium.core.metadata_access import (
     AccessControlEntries,
-    AccessControlEntry,
     DelegationTokens,
-    Operation,
-    PatternType,
-    Permission,
-    ResourceType,
     ScramCredential,
     ScramCredentials,
     ScramMechanism,

@@ -4,53 +4,39 @@ A row says which right a command needs and on what. Some commands need it once (
 are refused as a whole; others name many things, and whoever carries them out asks for each by ``allows``.
 A command that needs no right says why. A command without a row does not pass the tests.
 
-``Access.allows`` is the one place where it is decided, for every protocol. Users have Iggy's rights:
-each of the broker's operations is permitted by some of them.
+``Access.allows`` is the one place where it is decided, for every protocol (promise S10). In this order:
+
+1. A user that is gone or inactive may do nothing; the first user, and super users, may do everything.
+2. With an authorizer, an entry that denies wins, then one that allows (``acls.rules``).
+3. What a user's own rights permit (Iggy's, ``users.permits``) is permitted.
+4. With an authorizer, a resource without any entry is open if ``allow.everyone.if.no.acl.found`` says so.
+
+Without an authorizer, who has logged in without being a user of this node (by a certificate, say) may do
+everything, as with Kafka, and who has not logged in what ``Anonymous`` says.
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum, auto
+from enum import Enum
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
 
-from trivium.core.caller import Caller
+from trivium.core.acls.authorizer import Authorizer
+from trivium.core.acls.entry import Operation as Operation
+from trivium.core.acls.rules import Verdict
+from trivium.core.caller import ANONYMOUS, Caller
 from trivium.core.faults import Fault
-from trivium.core.users.permissions import Permissions, Tree, anywhere, tree_at
+from trivium.core.rights import CLUSTER_NAME as CLUSTER_NAME
+from trivium.core.rights import OPERATIONS as OPERATIONS
+from trivium.core.rights import Resource as Resource
+from trivium.core.users.permits import Nowhere, Places, permits
 from trivium.core.users.user import User, UserStatus
-
-CLUSTER_NAME = "kafka-cluster"
-"""The name under which Kafka's rights speak of the cluster itself."""
-
-
-class Operation(Enum):
-    READ = auto()
-    WRITE = auto()
-    CREATE = auto()
-    DELETE = auto()
-    ALTER = auto()
-    DESCRIBE = auto()
-    CLUSTER_ACTION = auto()
-    DESCRIBE_CONFIGS = auto()
-    ALTER_CONFIGS = auto()
-    IDEMPOTENT_WRITE = auto()
-
-
-class Resource(Enum):
-    TOPIC = auto()
-    GROUP = auto()
-    CLUSTER = auto()
-    TRANSACTIONAL_ID = auto()
-    STREAM = auto()
-    """By its name; the empty name is all streams together."""
-    USER = auto()
-    """The empty name is all users together."""
-
 
 NOT_AUTHORIZED = {
     Resource.TOPIC: Fault.NOT_AUTHORIZED_TOPIC,
     Resource.GROUP: Fault.NOT_AUTHORIZED_GROUP,
     Resource.CLUSTER: Fault.NOT_AUTHORIZED_CLUSTER,
     Resource.TRANSACTIONAL_ID: Fault.NOT_AUTHORIZED_TRANSACTIONAL_ID,
+    Resource.DELEGATION_TOKEN: Fault.NOT_AUTHORIZED_TOKEN,
     Resource.STREAM: Fault.NOT_AUTHORIZED_STREAM,
     Resource.USER: Fault.NOT_AUTHORIZED_USER,
 }
@@ -87,46 +73,6 @@ def for_everybody(why: str) -> Row:
     return Row(Operation.DESCRIBE, Resource.CLUSTER, free=why)
 
 
-OPERATIONS: Final = {
-    Resource.TOPIC: frozenset(
-        (
-            Operation.READ,
-            Operation.WRITE,
-            Operation.CREATE,
-            Operation.DELETE,
-            Operation.ALTER,
-            Operation.DESCRIBE,
-            Operation.DESCRIBE_CONFIGS,
-            Operation.ALTER_CONFIGS,
-        )
-    ),
-    Resource.GROUP: frozenset(
-        (
-            Operation.READ,
-            Operation.DELETE,
-            Operation.DESCRIBE,
-            Operation.DESCRIBE_CONFIGS,
-            Operation.ALTER_CONFIGS,
-        )
-    ),
-    Resource.CLUSTER: frozenset(
-        (
-            Operation.CREATE,
-            Operation.ALTER,
-            Operation.DESCRIBE,
-            Operation.CLUSTER_ACTION,
-            Operation.DESCRIBE_CONFIGS,
-            Operation.ALTER_CONFIGS,
-            Operation.IDEMPOTENT_WRITE,
-        )
-    ),
-    Resource.TRANSACTIONAL_ID: frozenset((Operation.DESCRIBE, Operation.WRITE)),
-    Resource.STREAM: frozenset((Operation.CREATE, Operation.DELETE, Operation.ALTER, Operation.DESCRIBE)),
-    Resource.USER: frozenset((Operation.CREATE, Operation.DELETE, Operation.ALTER, Operation.DESCRIBE)),
-}
-"""What can be done to what."""
-
-
 class Anonymous(Enum):
     """What callers may do who have not logged in, and speak a protocol that lets them ask all the same."""
 
@@ -149,58 +95,82 @@ class Users(Protocol):
     def is_only_root(self) -> bool: ...
 
 
-class Places(Protocol):
-    """Where rights apply: streams and topics by number. None where there is no such stream, or topic."""
-
-    def stream_id(self, name: str) -> int | None: ...
-    def place_of(self, topic: str) -> tuple[int | None, int | None]: ...
-
-
 class Access:
-    """The one decision function, for every door. Without users and streams everybody may do everything."""
+    """The one decision function, for every door. Without users, streams and an authorizer everybody may do
+    everything.
+    """
 
     def __init__(
         self,
         users: Users | None = None,
         places: Places | None = None,
         anonymous: Anonymous = Anonymous.AUTO,
+        authorizer: Authorizer | None = None,
     ) -> None:
         self._users = users
-        self._places = places
+        self._places = places or Nowhere()
+        self.authorizer = authorizer
+        self._anonymous = anonymous
         self._is_open = anonymous is Anonymous.ALLOW or (anonymous is Anonymous.AUTO and users is None)
         self._is_auto = anonymous is Anonymous.AUTO
 
+    def know(self, users: Users, places: Places) -> None:
+        """There are users and streams from now on."""
+        self._users, self._places = users, places
+        self._is_open = self._anonymous is Anonymous.ALLOW
+
     def allows(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
+        if self._holds(caller, operation, resource, name):
+            return True
+        return operation is Operation.IDEMPOTENT_WRITE and self._may_write_somewhere(caller)
+
+    def _holds(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
+        """Whether the caller has the right itself, not one that stands in for it."""
         if caller.user_id is None:
-            # Asked for every partition that a Kafka client writes: nothing is worked out here.
-            return caller.protocol not in LOGIN_REQUIRED and (
-                self._is_open or (self._is_auto and self._users is not None and self._users.is_only_root)
-            )
-        user = None if self._users is None else self._users.by_id.get(caller.user_id)
-        if user is None or user.status is not UserStatus.ACTIVE:
+            if self.authorizer is None:
+                # Asked for every partition that a Kafka client writes: nothing is worked out here.
+                return caller.protocol not in LOGIN_REQUIRED and (
+                    self._is_open
+                    or caller.principal != ANONYMOUS
+                    or (self._is_auto and self._users is not None and self._users.is_only_root)
+                )
+            if not self._may_come_in(caller):
+                return False
+            verdict = self.authorizer.verdict(caller.principal, caller.host, operation, resource, name)
+            return verdict is Verdict.ALLOWED
+        user = self._user(caller)
+        if user is None:
             return False
         if user.is_root:
             return True
-        return user.permissions is not None and self._permits(user.permissions, operation, resource, name)
+        if self.authorizer is not None:
+            verdict = self.authorizer.verdict(_principal(user), caller.host, operation, resource, name)
+            if verdict is Verdict.ALLOWED or verdict is Verdict.DENIED:
+                return verdict is Verdict.ALLOWED
+        return user.permissions is not None and permits(
+            user.permissions, self._places, operation, resource, name
+        )
 
-    def _permits(self, permissions: Permissions, operation: Operation, resource: Resource, name: str) -> bool:
-        if operation not in OPERATIONS[resource]:
+    def _may_write_somewhere(self, caller: Caller) -> bool:
+        user = self._user(caller)
+        if self.authorizer is None or (user is None and not self._may_come_in(caller)):
             return False
-        if resource is Resource.TOPIC:
-            stream_id, topic_id = (None, None) if self._places is None else self._places.place_of(name)
-            return _permits_topic(tree_at(permissions, stream_id, topic_id), operation)
-        if resource is Resource.STREAM:
-            stream_id = None if self._places is None else self._places.stream_id(name)
-            tree = tree_at(permissions, stream_id)
-            return tree.sees_stream if operation is Operation.DESCRIBE else tree.manages_stream
-        if resource is Resource.CLUSTER:
-            return _permits_cluster(permissions, operation)
-        at = permissions.everywhere
-        if resource is Resource.USER:
-            return at.manage_users or (operation is Operation.DESCRIBE and at.read_users)
-        if resource is Resource.GROUP:
-            return _permits_group(permissions, operation)
-        return any(tree.sends for tree in anywhere(permissions))
+        principal = caller.principal if user is None else _principal(user)
+        return self.authorizer.may_write_somewhere(principal, caller.host)
+
+    def _may_come_in(self, caller: Caller) -> bool:
+        """Whether somebody who is no user of this node is asked about at all."""
+        return caller.user_id is None and (
+            caller.principal != ANONYMOUS
+            or not (self._anonymous is Anonymous.DENY or caller.protocol in LOGIN_REQUIRED)
+        )
+
+    def _user(self, caller: Caller) -> User | None:
+        """The user that has logged in, unless it has gone or sleeps."""
+        if caller.user_id is None or self._users is None:
+            return None
+        user = self._users.by_id.get(caller.user_id)
+        return None if user is None or user.status is not UserStatus.ACTIVE else user
 
     def is_removed(self, caller: Caller) -> bool:
         """Whether the caller has logged in as a user that is there no more."""
@@ -209,41 +179,10 @@ class Access:
     def operations(self, caller: Caller, resource: Resource, name: str) -> frozenset[Operation]:
         """Everything that the caller may do to it (KIP-430)."""
         return frozenset(
-            operation for operation in OPERATIONS[resource] if self.allows(caller, operation, resource, name)
+            operation for operation in OPERATIONS[resource] if self._holds(caller, operation, resource, name)
         )
 
 
-def _permits_topic(tree: Tree, operation: Operation) -> bool:
-    if operation is Operation.READ:
-        return tree.polls
-    if operation is Operation.WRITE:
-        return tree.sends
-    if operation is Operation.CREATE:
-        return tree.creates_topics
-    if operation is Operation.DESCRIBE_CONFIGS:
-        return tree.sees_topic
-    if operation is Operation.DESCRIBE:
-        # As with Kafka: whoever may use a topic may know that it is there.
-        return tree.sees_topic or tree.polls or tree.sends
-    return tree.manages_topic
-
-
-def _permits_cluster(permissions: Permissions, operation: Operation) -> bool:
-    at = permissions.everywhere
-    if operation in (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS):
-        return at.manage_servers or at.read_servers
-    if operation is Operation.CREATE:
-        # A topic of any name, in any stream.
-        return at.manage_streams or at.manage_topics
-    if operation is Operation.IDEMPOTENT_WRITE:
-        return any(tree.sends for tree in anywhere(permissions))
-    return at.manage_servers
-
-
-def _permits_group(permissions: Permissions, operation: Operation) -> bool:
-    """Rights do not speak of groups: who may read anything may be in a group. What it reads and commits
-    there is asked for each topic besides.
-    """
-    if operation in (Operation.READ, Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS):
-        return any(tree.polls for tree in anywhere(permissions))
-    return tree_at(permissions).creates_topics
+def _principal(user: User) -> str:
+    """As entries call it; by the name that it has now."""
+    return f"User:{user.username}"

@@ -20,6 +20,9 @@ class Fault(Enum):
     NOT_AUTHORIZED_GROUP = auto()
     NOT_AUTHORIZED_CLUSTER = auto()
     NOT_AUTHORIZED_TRANSACTIONAL_ID = auto()
+    NOT_AUTHORIZED_TOKEN = auto()
+    SECURITY_DISABLED = auto()
+    """Asked about rights of which this node takes no notice."""
     POLICY_VIOLATION = auto()
     UNSUPPORTED = auto()
     """Asked for something that this format or feature level has no word for."""

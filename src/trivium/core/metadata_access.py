@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
+from trivium.core.acls.entry import AccessControlEntry, Operation, PatternType, Permission, ResourceType
+from trivium.core.acls.rules import Rules
 from trivium.messages.stored.metadata_access import (
     AccessControlEntryRecord,
     DelegationTokenRecord,
@@ -21,64 +23,14 @@ from trivium.wire.uuid_text import uuid_to_text
 Code = TypeVar("Code", bound=IntEnum)
 
 
-class ResourceType(IntEnum):
-    """What a right is about."""
-
-    TOPIC = 2
-    GROUP = 3
-    CLUSTER = 4
-    TRANSACTIONAL_ID = 5
-    DELEGATION_TOKEN = 6
-    USER = 7
-
-
-class PatternType(IntEnum):
-    """How the name of a resource is meant."""
-
-    LITERAL = 3
-    PREFIXED = 4
-
-
-class Operation(IntEnum):
-    ALL = 2
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
-    CREATE_TOKENS = 13
-    DESCRIBE_TOKENS = 14
-    TWO_PHASE_COMMIT = 15
-
-
-class Permission(IntEnum):
-    DENY = 2
-    ALLOW = 3
-
-
-class AccessControlEntry(NamedTuple):
-    """Who may, or may not, do what to which resources, and from where."""
-
-    resource_type: ResourceType
-    resource_name: str
-    pattern_type: PatternType
-    principal: str
-    host: str
-    operation: Operation
-    permission: Permission
-
-
 @dataclass(slots=True)
 class AccessControlEntries:
     by_id: dict[bytes, AccessControlEntry] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules, compare=False, repr=False)
+    """The same, for deciding. A picture of the entries (``metadata_snapshot.still``) decides nothing."""
 
     def add(self, record: AccessControlEntryRecord) -> None:
-        self.by_id[record.id] = AccessControlEntry(
+        entry = AccessControlEntry(
             _meaning(ResourceType, record.resource_type),
             record.resource_name,
             _meaning(PatternType, record.pattern_type),
@@ -87,10 +39,17 @@ class AccessControlEntries:
             _meaning(Operation, record.operation),
             _meaning(Permission, record.permission_type),
         )
+        replaced = self.by_id.get(record.id)
+        if replaced is not None:
+            self.rules.remove(replaced)
+        self.by_id[record.id] = entry
+        self.rules.add(entry)
 
     def remove(self, record: RemoveAccessControlEntryRecord) -> None:
-        if self.by_id.pop(record.id, None) is None:
+        entry = self.by_id.pop(record.id, None)
+        if entry is None:
             raise DecodeError(f"no access control entry has the id {uuid_to_text(record.id)}")
+        self.rules.remove(entry)
 
 
 class ScramMechanism(IntEnum):
