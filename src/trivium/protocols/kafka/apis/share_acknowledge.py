@@ -24,6 +24,9 @@ from trivium.protocols.kafka.api import Api, Call
 from trivium.protocols.kafka.faults import code_of
 
 _RENEWAL_SINCE: Final = 2
+_AS_BEFORE: Final = LeaderIdAndEpoch(leader_id=0, leader_epoch=0)
+_UNSAID: Final = LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1)
+"""As in answers to ShareFetch."""
 
 
 def to_command(request: ShareAcknowledgeRequest, call: Call) -> ShareAcknowledge:
@@ -56,7 +59,7 @@ def to_response(result: ShareAcknowledged, call: Call) -> ShareAcknowledgeRespon
                 partition_index=number,
                 error_code=code_of(outcome.fault),
                 error_message=outcome.message,
-                current_leader=LeaderIdAndEpoch(leader_id=0, leader_epoch=0),
+                current_leader=_AS_BEFORE if outcome.fault is None else _UNSAID,
             )
         )
     return ShareAcknowledgeResponse(

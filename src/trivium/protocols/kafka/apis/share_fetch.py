@@ -31,6 +31,10 @@ _RENEWAL_SINCE: Final = 2
 _BATCHES_WHOLE: Final = 0
 _RECORDS_COUNTED: Final = 1
 """Values of share_acquire_mode."""
+_AS_BEFORE: Final = LeaderIdAndEpoch(leader_id=0, leader_epoch=0)
+"""What Kafka says where nobody looks."""
+_UNSAID: Final = LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1)
+"""Where an error comes with any other number, franz-go takes it for the node to ask from now on."""
 
 
 def to_command(request: ShareFetchRequest, call: Call) -> ShareFetch | ShareFetchResponse:
@@ -88,7 +92,7 @@ def _part(part: SharedPart, number: int) -> PartitionData:
         error_message=part.message,
         acknowledge_error_code=code_of(part.acknowledge_fault),
         acknowledge_error_message=part.acknowledge_message,
-        current_leader=LeaderIdAndEpoch(leader_id=0, leader_epoch=0),
+        current_leader=_AS_BEFORE if part.fault is None else _UNSAID,
         records=b"".join(part.runs),
         acquired_records=[
             AcquiredRecords(
