@@ -4,6 +4,7 @@ import asyncio
 import random
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -115,6 +116,45 @@ def test_peer_that_goes_away_ends_the_connection(new_loop: NewLoop) -> None:
 
     _, sender = sent_through_a_small_socket([[bytes(5_000_000)], [bytes(5_000_000)]], a_little, new_loop)
     assert len(sender.lost) == 1
+
+
+class Obliging(asyncio.Transport):
+    """A transport that always finds room: its peer takes what there is right before each write."""
+
+    def __init__(self) -> None:
+        self.ours, self.peer = socket.socketpair()
+        self.ours.setblocking(False)
+        self.peer.setblocking(False)
+        self.data = bytearray()
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return {"socket": self.ours}.get(name)
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return False
+
+    def write(self, data: Buffer) -> None:
+        self.drain()
+        assert self.ours.send(data) == len(data)
+
+    def drain(self) -> None:
+        with suppress(BlockingIOError):
+            while piece := self.peer.recv(1 << 20):
+                self.data += piece
+
+
+def test_room_that_comes_between_two_looks_at_the_socket_is_used() -> None:
+    """S5: found full, then empty: nobody tells, as the transport had nothing to wait for."""
+    transport = Obliging()
+    answer = random.Random(2).randbytes(3_000_000)
+    with transport.ours, transport.peer:
+        outgoing = Outgoing(transport)
+        outgoing.send([answer], len(answer))
+        transport.drain()
+    assert (outgoing.untaken_bytes, bytes(transport.data)) == (0, answer)
 
 
 def test_encrypted_connection_is_refused() -> None:

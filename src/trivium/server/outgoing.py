@@ -57,7 +57,10 @@ class Outgoing:
             except OSError:
                 # Full, or broken: the transport finds out which, and tells.
                 self._transport.write(b"".join(self._take(WAITING_BYTES)))
-                return
+                if self._transport.get_write_buffer_size() or self._transport.is_closing():
+                    return
+                # The peer made room in between. The transport has nothing left, so it would not tell.
+                continue
             self._take(taken_bytes)
 
     def finish(self) -> None:
