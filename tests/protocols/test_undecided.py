@@ -20,6 +20,8 @@ class Newcomer(Conversation):
 
     def _make(self, spoken: Spoken) -> RustLogSession:
         self.asked.append(spoken)
+        if spoken is Spoken.TLS:
+            raise DecodeError("no TLS here")
         return RustLogSession(self.door.protocol, "10.0.0.7", lambda: None)
 
 

@@ -62,6 +62,7 @@ class StillSession:
     is_idle = True
     held_bytes = 0
     is_between_requests = True
+    has_ended = False
     out_bytes = 0
     requests = 1
 
@@ -77,6 +78,9 @@ class StillSession:
     def data_to_send(self) -> list[Buffer]:
         self.out_bytes = 0
         return [b"answer"]
+
+    def farewell(self) -> bytes:
+        return b""
 
     def peer_finished(self) -> None:
         pass

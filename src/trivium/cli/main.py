@@ -12,6 +12,7 @@ from trivium.cli.lazy_group import LazyGroup
 
 _COMMANDS = {
     "bench": "Measure how fast a broker takes and gives records.",
+    "cert": "Make certificates for encrypted listeners.",
     "config": "Show a node's settings, and where each comes from.",
     "consume": "Print the records of a topic.",
     "group": "List, describe, reset and delete consumer groups.",

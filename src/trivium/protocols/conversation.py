@@ -2,6 +2,7 @@
 
     space, received     bytes in: where to put them, and that they have come
     data_to_send        bytes out, when there are some; ``wake`` is called when some come up in between
+    farewell            what is said last
     proceed             answers have left: begin what had to wait
     peer_finished       nothing more will come, answers are still taken
     close               nobody is there any more
@@ -51,6 +52,8 @@ def _nobody() -> None:
 
 class Conversation(Generic[T]):
     caller: Caller
+    has_ended = False
+    """None of the protocols has a word for that."""
 
     def __init__(self, receiver: Receiver, requests_in_flight_max: int, wake: Callable[[], None]) -> None:
         self._receiver = receiver
@@ -181,6 +184,9 @@ class Conversation(Generic[T]):
         out, self._out = self._out, []
         self.out_bytes = 0
         return out
+
+    def farewell(self) -> bytes:
+        return b""
 
     # -- the end ---------------------------------------------------------------------------------
 

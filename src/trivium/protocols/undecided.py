@@ -12,10 +12,7 @@ from trivium.protocols.session import Session
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 
-_SENTENCES: Final = {
-    Spoken.TLS: "a TLS handshake; this port speaks plaintext",
-    Spoken.UNKNOWN: "these are the first bytes of no protocol that is spoken here",
-}
+_UNKNOWN: Final = "these are the first bytes of no protocol that is spoken here"
 
 
 class UndecidedSession:
@@ -37,8 +34,8 @@ class UndecidedSession:
         spoken = spoken_by(self._head)
         if spoken is None:
             return
-        if spoken in _SENTENCES:
-            raise DecodeError(_SENTENCES[spoken])
+        if spoken is Spoken.UNKNOWN:
+            raise DecodeError(_UNKNOWN)
         self.decided = self._make_session(spoken)
         head, self._head = self._head, b""
         self._hand_on(self.decided, head, scratch)
@@ -75,6 +72,10 @@ class UndecidedSession:
         return not self._head if self.decided is None else self.decided.is_between_requests
 
     @property
+    def has_ended(self) -> bool:
+        return self.decided is not None and self.decided.has_ended
+
+    @property
     def out_bytes(self) -> int:
         return 0 if self.decided is None else self.decided.out_bytes
 
@@ -88,6 +89,9 @@ class UndecidedSession:
 
     def data_to_send(self) -> list[Buffer]:
         return [] if self.decided is None else self.decided.data_to_send()
+
+    def farewell(self) -> bytes:
+        return b"" if self.decided is None else self.decided.farewell()
 
     def peer_finished(self) -> None:
         if self.decided is not None:

@@ -12,6 +12,7 @@ from math import inf
 from typing import cast
 
 from trivium.protocols.session import Session
+from trivium.protocols.tls import TlsFailed
 from trivium.server.connections import Connections, SessionFactory
 from trivium.server.event_log import events
 from trivium.server.foreign_bytes import looks_like
@@ -109,7 +110,10 @@ class Connection(asyncio.BufferedProtocol):
         held_bytes = session.held_bytes
         if held_bytes != self._held_bytes:
             self._hold(held_bytes)
-        self._flush()
+        if session.has_ended and not self.is_finished:
+            self.eof_received()
+        else:
+            self._flush()
 
     def eof_received(self) -> bool:
         self.is_finished = True
@@ -154,14 +158,14 @@ class Connection(asyncio.BufferedProtocol):
         if not self.is_stuck and not session.has_room:
             self._proceed()
         if self.is_finished and session.is_idle and not session.out_bytes:
-            self._outgoing.finish()
+            self._finish()
         elif self.may_read != self.is_reading:
             self.decide_reading()
 
     def _send(self) -> None:
         shared, session = self._all, self.session
-        size_bytes = session.out_bytes
         parts = session.data_to_send()
+        size_bytes = sum(map(len, parts))
         shared.traffic.out_bytes += size_bytes
         self._outgoing.send(parts, size_bytes)
         self._quiet_since = shared.loop.time()
@@ -264,7 +268,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _give_up(self, error: DecodeError, first_bytes: bytes) -> None:
         """What cannot be read ends the connection, after the answers to what could be."""
-        guess = looks_like(first_bytes) if not self.session.requests else None
+        is_told = self.session.requests or isinstance(error, TlsFailed)
+        guess = None if is_told else looks_like(first_bytes)
         events.seldom(
             "protocol error",
             self.peer.rpartition(":")[0],
@@ -273,6 +278,13 @@ class Connection(asyncio.BufferedProtocol):
         )
         if self.session.out_bytes and not self.is_stuck:
             self._send()
+        self._finish()
+
+    def _finish(self) -> None:
+        """Close, when everything that was answered has been taken."""
+        farewell = self.session.farewell()
+        if farewell:
+            self._outgoing.send([farewell], len(farewell))
         self._outgoing.finish()
 
     def dismiss(self) -> None:

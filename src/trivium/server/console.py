@@ -10,6 +10,7 @@ No request changes anything. The pages know nothing of HTTP, so that a web conso
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, cast
 
@@ -57,10 +58,15 @@ class Console:
         self._open: set[ConsoleConnection] = set()
         self._servers: list[asyncio.Server] = []
 
-    async def serve(self, sockets: list[socket.socket]) -> None:
+    async def serve(self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None) -> None:
         for sock in sockets:
             self._servers.append(
-                await self._loop.create_server(lambda: ConsoleConnection(self._loop, self), sock=sock)
+                await self._loop.create_server(
+                    lambda: ConsoleConnection(self._loop, self),
+                    sock=sock,
+                    ssl=tls,
+                    ssl_handshake_timeout=None if tls is None else REQUEST_SECONDS_MAX,
+                )
             )
 
     def close(self) -> None:
@@ -126,7 +132,8 @@ class ConsoleConnection(asyncio.Protocol):
             )
 
     def eof_received(self) -> bool:
-        return self._task is not None
+        # An encrypted connection cannot be half closed.
+        return self._task is not None and self._transport.get_extra_info("sslcontext") is None
 
     def drop(self) -> None:
         self._transport.abort()

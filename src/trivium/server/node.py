@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from math import inf
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from trivium.core.metadata_cluster import Listener as Registered
 from trivium.core.timers import Timers
@@ -35,8 +36,8 @@ from trivium.server.node_data import NodeData
 from trivium.server.patrol import Patrol
 from trivium.server.speakers import Speakers
 
-_PLAINTEXT = 0
-"""Kafka's number for a listener without encryption and login."""
+if TYPE_CHECKING:
+    from trivium.server.certificates import Certificates
 
 STRAYS_SHOWN_MAX = 20
 """Names in one line of the log."""
@@ -53,6 +54,7 @@ class Node:
         self._files = files or RealFiles()
         self._clock = SystemClock()
         self._sockets: list[tuple[Listener, list[socket.socket]]] = []
+        self._certificates: dict[Listener, Certificates] = {}
         self._console: Console | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._log_is_open = False
@@ -74,6 +76,7 @@ class Node:
             undo.callback(self._close_doors)
             for listener in self._configuration.listeners:
                 if listener.protocol in _SERVED:
+                    self._read_certificates(listener)
                     self._sockets.append((listener, bind(listener.address)))
             self._open_log()
             self._report_opening()
@@ -88,6 +91,12 @@ class Node:
             await self._listen()
             undo.pop_all()
         self.is_serving = True
+
+    def _read_certificates(self, listener: Listener) -> None:
+        if listener.tls is not None:
+            from trivium.server.certificates import Certificates  # most nodes start without
+
+            self._certificates[listener] = Certificates(listener.tls, self._loop.time)
 
     def _open_log(self) -> None:
         self._timers = Timers(self._clock, self._rearm)
@@ -113,7 +122,7 @@ class Node:
             if listener.protocol in (Protocol.KAFKA, Protocol.AUTO):
                 port = sockets[0].getsockname()[1]
                 at = listener.advertised or Address(listener.address.host or socket.gethostname(), port)
-                listeners[listener.name] = Registered(at.host, at.port, _PLAINTEXT)
+                listeners[listener.name] = Registered(at.host, at.port, listener.security.value)
         return listeners
 
     def _report_opening(self) -> None:
@@ -166,24 +175,34 @@ class Node:
         )
         for listener, sockets in self._sockets:
             start_listening(listener.address, sockets, limits.listen_backlog)
+            certificates = self._certificates.get(listener)
             if listener.protocol is Protocol.CONSOLE:
                 self._console = self._console or Console(self._loop, self._pages())
-                await self._console.serve(sockets)
+                tls = None if certificates is None else certificates.renewing_context()
+                await self._console.serve(sockets, tls)
             else:
                 for sock in sockets:
-                    self._open_door(sock, listener, admission)
+                    self._open_door(sock, listener, admission, certificates)
             host, port = sockets[0].getsockname()[:2]
             self.addresses.setdefault(listener.protocol, []).append(Address(host, port))
             events.info("listening", protocol=listener.protocol.value, address=Address(host, port))
 
-    def _open_door(self, sock: socket.socket, listener: Listener, admission: Admission) -> None:
+    def _open_door(
+        self,
+        sock: socket.socket,
+        listener: Listener,
+        admission: Admission,
+        certificates: "Certificates | None",
+    ) -> None:
         door = Door(
             self._loop,
             sock,
             admission,
             self._configuration.limits.connections_max,
             lambda left: Connection(
-                self.connections, lambda connection: self.speakers.session(connection, listener), left
+                self.connections,
+                lambda connection: self.speakers.session(connection, listener, certificates),
+                left,
             ),
             descriptors_for_connections(),
         )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from trivium.protocols.kafka.protocol import KafkaProtocol
     from trivium.protocols.rustlog.protocol import RustLogProtocol
     from trivium.protocols.rustlog.slow_consumer import SlowConsumer
+    from trivium.protocols.tls import Certificate
+    from trivium.server.certificates import Certificates
 
 
 class Speakers:
@@ -43,17 +45,49 @@ class Speakers:
         self.rustlog_meter = NamedRequestMeter()
         self.iggy_meter = NamedRequestMeter()
 
-    def session(self, connection: Connection, listener: Listener) -> Session:
+    def session(
+        self, connection: Connection, listener: Listener, certificates: "Certificates | None"
+    ) -> Session:
         """The session of a new connection."""
-        if listener.protocol is Protocol.AUTO:
-            from trivium.protocols.undecided import UndecidedSession
+        if certificates is None or not listener.security.is_encrypted:
+            return self._open_session(connection, listener, certificates)
+        return self._encrypted(connection, listener, certificates)
 
-            return UndecidedSession(
-                lambda spoken: self._session_of(Protocol(spoken.value), connection, listener)
-            )
-        return self._session_of(listener.protocol, connection, listener)
+    def _encrypted(self, connection: Connection, listener: Listener, certificates: "Certificates") -> Session:
+        from trivium.protocols.tls import TlsSession
 
-    def _session_of(self, protocol: Protocol, connection: Connection, listener: Listener) -> Session:
+        def session(certificate: "Certificate | None") -> Session:
+            name = None if certificate is None else _name_in(certificate, certificates)
+            return self._open_session(connection, listener, None, name)
+
+        return TlsSession(certificates.context(), session)
+
+    def _open_session(
+        self,
+        connection: Connection,
+        listener: Listener,
+        certificates: "Certificates | None",
+        name: str | None = None,
+    ) -> Session:
+        """The session for what is not encrypted, or not any more; with ``certificates`` it may become so."""
+        if listener.protocol is not Protocol.AUTO:
+            return self._session_of(listener.protocol, connection, listener, name)
+        from trivium.protocols.first_bytes import Spoken
+        from trivium.protocols.undecided import UndecidedSession
+
+        def session(spoken: Spoken) -> Session:
+            if spoken is not Spoken.TLS:
+                return self._session_of(Protocol(spoken.value), connection, listener, name)
+            if certificates is None:
+                raise DecodeError("a TLS handshake, and no certificate is configured for this port")
+            return self._encrypted(connection, listener, certificates)
+
+        return UndecidedSession(session)
+
+    def _session_of(
+        self, protocol: Protocol, connection: Connection, listener: Listener, name: str | None
+    ) -> Session:
+        """``name`` is who the peer has shown to be by a certificate."""
         peer = connection.transport.get_extra_info("peername") or ("", 0)
         dialled = connection.transport.get_extra_info("sockname") or ("127.0.0.1", 0)
         if protocol is Protocol.KAFKA:
@@ -62,11 +96,11 @@ class Speakers:
 
             public = listener.advertised
             here = Endpoint(public.host, public.port) if public else Endpoint(dialled[0], dialled[1])
-            return KafkaSession(self.kafka, peer[0], here, connection.wake)
+            return KafkaSession(self.kafka, peer[0], here, connection.wake, certified_name=name)
         if protocol is Protocol.RUSTLOG:
             from trivium.protocols.rustlog.session import RustLogSession
 
-            return RustLogSession(self.rustlog, peer[0], connection.wake)
+            return RustLogSession(self.rustlog, peer[0], connection.wake, certified_name=name)
         if protocol is Protocol.IGGY:
             from trivium.protocols.iggy.client import Endpoint as Reached
             from trivium.protocols.iggy.session import IggySession
@@ -126,6 +160,17 @@ class Speakers:
             frame_bytes_max=self._configuration.limits.frame_bytes_max,
             meter=self.iggy_meter,
         )
+
+
+def _name_in(certificate: "Certificate", certificates: "Certificates") -> str:
+    """Who the certificate stands for; ``DecodeError`` if it is nobody's."""
+    from trivium.core.users.certificate_names import subject_name
+
+    subject = subject_name(certificate.get("subject", ()))
+    name = certificates.tls.principal_rules.name_of(subject)
+    if not name:
+        raise DecodeError(f"no rule says who the certificate of {subject!r} stands for")
+    return name
 
 
 def _report_slow_consumer(consumer: "SlowConsumer") -> None:

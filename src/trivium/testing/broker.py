@@ -17,6 +17,7 @@ from trivium.core.caller import Caller
 from trivium.protocols.session import Session
 from trivium.server.configuration.address import Address
 from trivium.server.configuration.configuration import Protocol
+from trivium.server.configuration.security import SecurityProtocol
 from trivium.server.node import Node
 from trivium.testing.broker_settings import SettingValue, by_keyword, configuration
 from trivium.testing.faults import Faults
@@ -94,7 +95,7 @@ class Broker:
         """Serve. Whatever keeps it from that is raised here, with a sentence."""
         if self.is_running:
             return
-        listen = {f"listen.{each.value}": self.address(each.value) for each in self._addresses}
+        listen = {f"listen.{each.value}": self._listened_on(each) for each in self._addresses}
         thread = NodeThread(
             configuration(self.directories, self._settings, listen), self._files, self._prepare
         )
@@ -104,6 +105,16 @@ class Broker:
         self._addresses = {protocol: list(some) for protocol, some in node.addresses.items()}
         # At the end of a process its threads take no more work, and a stop would wait for them for ever.
         atexit.register(self.kill)
+
+    def _listened_on(self, protocol: Protocol) -> str:
+        """Where it listened before, protected in the same way."""
+        listeners = configuration(self.directories, self._settings).listeners_of(protocol)
+        return ",".join(
+            f"{listener.security.name if protocol is Protocol.KAFKA else 'tls'}://{address}"
+            if listener.security is not SecurityProtocol.PLAINTEXT
+            else str(address)
+            for listener, address in zip(listeners, self._addresses[protocol], strict=True)
+        )
 
     def stop(self) -> None:
         """Stop as ``trivium serve`` does at SIGTERM; ``start`` goes on with the same topics and address."""

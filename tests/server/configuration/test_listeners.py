@@ -110,11 +110,11 @@ def test_listener_name_is_compared_without_case() -> None:
     [
         (
             {"listeners": "SSL://:9093"},
-            "The listener SSL (--set listeners) asks for SSL, and this version serves PLAINTEXT only",
+            "The listener at :9093 is to be encrypted, and there is no certificate: set tls.certificate",
         ),
         (
             {"listeners": "IN://:1,OUT://:2", "listener_security_protocol_map": "IN:PLAINTEXT,OUT:SASL_SSL"},
-            "The listener OUT (--set listeners) asks for SASL_SSL",
+            "The listener OUT asks for SASL_SSL",
         ),
         ({"listeners": "IN://:1"}, "add IN:PLAINTEXT there."),
         ({"listeners": "PLAINTEXT://:1", "listener_security_protocol_map": "A"}, "write NAME:PROTOCOL"),

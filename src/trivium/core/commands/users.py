@@ -5,10 +5,12 @@ else that it asks is decided by that. Times are microseconds since 1970.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from trivium.core.access import Operation, Resource, Row, for_everybody, on_each
+from trivium.core.caller import Caller
 from trivium.core.commands.command import Act, Command, command
 from trivium.core.faults import Fault
 from trivium.core.users.permissions import Permissions
@@ -26,7 +28,13 @@ NEVER_US = 0
 class LoggedIn(NamedTuple):
     fault: Fault | None = None
     user_id: int = -1
+    """Below 0: somebody who is no user of this node."""
     username: str = ""
+
+    def become(self, caller: Caller) -> Caller:
+        """The caller from now on."""
+        user_id = self.user_id if self.user_id >= 0 else None
+        return replace(caller, principal=f"User:{self.username}", user_id=user_id)
 
 
 @command
@@ -47,6 +55,17 @@ class LogInWithToken(Command[LoggedIn]):
     ROW: ClassVar[Row] = for_everybody("this is how one becomes somebody")
     SECRET: ClassVar[frozenset[str]] = frozenset({"token"})
     token: str
+
+    def refused(self, fault: Fault, message: str | None = None) -> LoggedIn:
+        return LoggedIn(fault)
+
+
+@command
+class LogInByCertificate(Command[LoggedIn]):
+    """A certificate has proven the name already. Whoever is no user of this node goes by that name alone."""
+
+    ROW: ClassVar[Row] = for_everybody("this is how one becomes somebody")
+    username: str
 
     def refused(self, fault: Fault, message: str | None = None) -> LoggedIn:
         return LoggedIn(fault)

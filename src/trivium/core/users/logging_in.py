@@ -1,4 +1,4 @@
-"""Proving who one is: by password, or by a token.
+"""Proving who one is: by password, by a token, or by a certificate that TLS has checked.
 
 A wrong name and a wrong password are one answer and take one time, so that nobody learns which names exist.
 Whether a user is active is told only to those who know the password.
@@ -9,7 +9,13 @@ from hashlib import sha256
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Reply, Routes
-from trivium.core.commands.users import LoggedIn, LogIn, LogInWithToken, LogOut
+from trivium.core.commands.users import (
+    LoggedIn,
+    LogIn,
+    LogInByCertificate,
+    LogInWithToken,
+    LogOut,
+)
 from trivium.core.faults import Fault
 from trivium.core.ports import Clock, Passwords
 from trivium.core.users.directory import UserDirectory
@@ -35,6 +41,7 @@ class LoggingIn:
         self.routes: Routes = {
             LogIn: self.log_in,
             LogInWithToken: self.log_in_with_token,
+            LogInByCertificate: self.log_in_by_certificate,
             LogOut: self.log_out,
         }
 
@@ -59,6 +66,12 @@ class LoggingIn:
             reply(LoggedIn(Fault.TOKEN_EXPIRED))
         else:
             reply(self._welcome(user, caller))
+
+    def log_in_by_certificate(
+        self, command: LogInByCertificate, caller: Caller, reply: Reply[LoggedIn]
+    ) -> None:
+        user = self._users.find(command.username)
+        reply(LoggedIn(username=command.username) if user is None else self._welcome(user, caller))
 
     def _welcome(self, user: User, caller: Caller) -> LoggedIn:
         if user.status is not UserStatus.ACTIVE:

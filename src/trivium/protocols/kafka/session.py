@@ -17,6 +17,7 @@ from trivium.core.commands.command import Command
 from trivium.messages.api import ApiKey, api_name
 from trivium.messages.codec import decode, encode_onto
 from trivium.messages.header import RequestHeader
+from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.kafka.api import Answer, Api, Call, Endpoint, NoAnswer
 from trivium.protocols.kafka.apis import api_versions
@@ -103,14 +104,25 @@ class _Answer(Call):
 
 
 class KafkaSession(Conversation[_Answer]):
-    def __init__(self, protocol: KafkaProtocol, host: str, here: Endpoint, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        protocol: KafkaProtocol,
+        host: str,
+        here: Endpoint,
+        wake: Callable[[], None],
+        *,
+        certified_name: str | None = None,
+    ) -> None:
+        """``certified_name`` is who the peer has shown to be by a certificate; ``DecodeError`` if that user
+        may not come in.
+        """
         super().__init__(
             Receiver(KAFKA_LENGTH, protocol.frame_bytes_max), protocol.requests_in_flight_max, wake
         )
         self.protocol = protocol
         self.here = here
         """How this client reaches this broker."""
-        self.caller = Caller(host=host)
+        self.caller = certified(Caller(host=host), certified_name, protocol.engine)
         self._client_id = b""
         """The client id of the caller, as it came."""
         self._is_hanging_up = False

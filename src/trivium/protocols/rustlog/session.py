@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command, Reply
+from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.rustlog.allowance import Allowance
 from trivium.protocols.rustlog.dialect import Dialect
@@ -92,11 +93,21 @@ class _Call:
 
 
 class RustLogSession(Conversation[_Call]):
-    def __init__(self, protocol: RustLogProtocol, host: str, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        protocol: RustLogProtocol,
+        host: str,
+        wake: Callable[[], None],
+        *,
+        certified_name: str | None = None,
+    ) -> None:
+        """``certified_name`` is who the peer has shown to be by a certificate; ``DecodeError`` if that user
+        may not come in.
+        """
         receiver = Receiver(RUSTLOG_LENGTH, protocol.frame_bytes_max, self._refuse)
         super().__init__(receiver, protocol.requests_in_flight_max, wake)
         self.protocol = protocol
-        self.caller = Caller(host=host, protocol="rustlog")
+        self.caller = certified(Caller(host=host, protocol="rustlog"), certified_name, protocol.engine)
         self._spoken = FIRST_SPOKEN
         self._allowance: Allowance | None = None
         protocol.counters.open_sessions += 1

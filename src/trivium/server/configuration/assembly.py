@@ -30,6 +30,7 @@ from trivium.server.configuration.listeners import kafka_listeners, listeners_at
 from trivium.server.configuration.names import definition_of
 from trivium.server.configuration.own_settings import KAFKA_NAMES, OWN, OWN_NAMES
 from trivium.server.configuration.refusals import refuse_what_must_not_be_ignored
+from trivium.server.configuration.security import SecurityProtocol, SecuritySettings
 
 _CLUSTER_ID: Final = r"[A-Za-z0-9._-]{1,64}"
 
@@ -106,6 +107,7 @@ def _listeners(values: _Values) -> list[Listener]:
             "No client could connect: listen.kafka, listen.iggy, listen.rustlog and listen.auto are all off; "
             "give one of them an address."
         )
+    listeners = [_protected(listener, values) for listener in listeners]
     taken: dict[Address, Listener] = {}
     for listener in listeners:
         other = taken.setdefault(listener.address, listener)
@@ -115,6 +117,22 @@ def _listeners(values: _Values) -> list[Listener]:
                 "give each a port of its own."
             )
     return listeners
+
+
+def _protected(listener: Listener, values: _Values) -> Listener:
+    """The listener with what it needs for its security protocol."""
+    if listener.security.asks_login:
+        raise ConfigurationError(
+            f"The listener {listener.name} asks for {listener.security.name}: write SSL, or PLAINTEXT."
+        )
+    settings = SecuritySettings(lambda name: values.find(name), listener.name)
+    tls = settings.tls() if listener.security.is_encrypted or listener.protocol is Protocol.AUTO else None
+    if listener.security.is_encrypted and tls is None:
+        raise ConfigurationError(
+            f"The listener at {listener.address} is to be encrypted, and there is no certificate: set "
+            "tls.certificate and tls.key, or make some for development by trivium cert dev."
+        )
+    return listener._replace(tls=tls)
 
 
 def _kafka_listeners(values: _Values) -> list[Listener]:
@@ -235,9 +253,15 @@ def _texts(listeners: list[Listener]) -> dict[str, str]:
     kafka = [listener for listener in listeners if listener.protocol is Protocol.KAFKA]
     advertised = dict.fromkeys(str(each.advertised) for each in kafka if each.advertised is not None)
     return {
-        "listen.kafka": ",".join(str(listener.address) for listener in kafka),
+        "listen.kafka": ",".join(_text_of(listener) for listener in kafka),
         "advertise.kafka": ",".join(advertised),
     }
+
+
+def _text_of(listener: Listener) -> str:
+    security = listener.security
+    prefix = "" if security is SecurityProtocol.PLAINTEXT else f"{security.name}://"
+    return f"{prefix}{listener.address}"
 
 
 def _settings(given: Mapping[str, Given], texts: Mapping[str, str]) -> dict[str, Setting]:

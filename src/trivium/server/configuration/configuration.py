@@ -15,6 +15,7 @@ from trivium.core.config.broker import BROKER
 from trivium.core.config.definition import Definition
 from trivium.core.config.valid import Value
 from trivium.server.configuration.address import Address
+from trivium.server.configuration.security import SecurityProtocol, Tls
 
 DEFAULT: Final = "default"
 """The source of a value that nobody has set."""
@@ -53,6 +54,10 @@ class Listener(NamedTuple):
     address: Address
     advertised: Address | None = None
     """Where clients are told to connect. None: there, where the client has already connected."""
+    security: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: Tls | None = None
+    """For the other protocols it is enough that there is one; one that takes all of them also takes those
+    that do without."""
 
 
 @dataclass(frozen=True, slots=True)

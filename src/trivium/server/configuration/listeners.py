@@ -2,6 +2,8 @@
 
 Kafka writes ``NAME://HOST:PORT`` and says elsewhere which security protocol a name stands for, and which
 names are for controllers only. Those are passed over: a node of Trivium needs no second door to itself.
+We write the security protocol before the address, where it is not PLAINTEXT: ``SASL_SSL://127.0.0.1:9092``
+for Kafka, ``tls://127.0.0.1:8090`` for every protocol.
 """
 
 from collections.abc import Callable
@@ -11,11 +13,12 @@ from trivium.server.configuration.address import Address
 from trivium.server.configuration.configuration import Listener, Protocol
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.given import Given
+from trivium.server.configuration.security import SecurityProtocol
 
 OFF: Final = "off"
 
-_PLAINTEXT: Final = "PLAINTEXT"
-_SECURITY_PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_SECURITY: Final = {each.name: each for each in SecurityProtocol}
+_TLS: Final = "TLS"
 _NOWHERE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - refused here, never bound
 
 
@@ -41,11 +44,29 @@ def listeners_at(protocol: Protocol, given: Given, public: PublicAddresses = _no
     """One listener for each HOST:PORT, none for ``off``."""
     if given.text.strip() == OFF:
         return []
-    name = _PLAINTEXT if protocol is Protocol.KAFKA else protocol.value
-    addresses = [_address(given, text) for text in _items(given.text)]
-    if not addresses:
+    listeners = []
+    for item in _items(given.text):
+        security, text = _secured(protocol, given, item)
+        name = security.name if protocol is Protocol.KAFKA else protocol.value
+        listeners.append(Listener(protocol, name, _address(given, text), public(name), security))
+    if not listeners:
         raise ConfigurationError(f"{given.name} ({given.source}) is empty: write HOST:PORT, or off.")
-    return [Listener(protocol, name, address, public(name)) for address in addresses]
+    return listeners
+
+
+def _secured(protocol: Protocol, given: Given, item: str) -> tuple[SecurityProtocol, str]:
+    """How a listener is protected, and its address."""
+    word, separator, address = item.rpartition("://")
+    if not separator:
+        return SecurityProtocol.PLAINTEXT, item
+    known = {_TLS: SecurityProtocol.SSL, **(_SECURITY if protocol is Protocol.KAFKA else {})}
+    security = known.get(word.upper())
+    if security is None:
+        words = ", ".join(f"{word.lower()}://" for word in known)
+        raise ConfigurationError(
+            f"{given.name} has {item!r} ({given.source}): before the address it takes {words} or nothing."
+        )
+    return security, address
 
 
 def kafka_listeners(
@@ -57,8 +78,8 @@ def kafka_listeners(
     listeners = []
     for name, address in _named(given):
         if name not in controller_names:
-            _require_plaintext(name, security, given)
-            listeners.append(Listener(Protocol.KAFKA, name, _address(given, address), public(name)))
+            protocol = _security_of(name, security, given)
+            listeners.append(Listener(Protocol.KAFKA, name, _address(given, address), public(name), protocol))
     if not listeners:
         raise ConfigurationError(
             f"listeners ({given.source}) has none for clients: all are named in controller.listener.names."
@@ -82,32 +103,28 @@ def _named(given: Given) -> list[tuple[str, str]]:
     return pairs
 
 
-def _security_protocols(given: Given | None) -> dict[str, str]:
+def _security_protocols(given: Given | None) -> dict[str, SecurityProtocol]:
     """The security protocol of each listener's name; where the map does not say, a name is its protocol's."""
-    security = {name: name for name in _SECURITY_PROTOCOLS}
+    security = dict(_SECURITY)
     for item in _items(given.text) if given is not None else ():
         name, _, protocol = item.partition(":")
-        if protocol.upper() not in _SECURITY_PROTOCOLS:
+        if protocol.upper() not in _SECURITY:
             assert given is not None
-            words = ", ".join(_SECURITY_PROTOCOLS)
+            words = ", ".join(_SECURITY)
             raise ConfigurationError(
                 f"{given.name} has {item!r} ({given.source}): write NAME:PROTOCOL, with one of {words}."
             )
-        security[name.upper()] = protocol.upper()
+        security[name.upper()] = _SECURITY[protocol.upper()]
     return security
 
 
-def _require_plaintext(name: str, security: dict[str, str], given: Given) -> None:
+def _security_of(name: str, security: dict[str, SecurityProtocol], given: Given) -> SecurityProtocol:
     if name not in security:
         raise ConfigurationError(
             f"listeners has {name} ({given.source}), and listener.security.protocol.map does not say "
             f"what it stands for: add {name}:PLAINTEXT there."
         )
-    if security[name] != _PLAINTEXT:
-        raise ConfigurationError(
-            f"The listener {name} ({given.source}) asks for {security[name]}, and this version serves "
-            "PLAINTEXT only: take it out, or listen on a network that you trust."
-        )
+    return security[name]
 
 
 def _public_address(given: Given, text: str) -> Address:

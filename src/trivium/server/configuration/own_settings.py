@@ -34,6 +34,18 @@ _ROWS: Final = (
     _row(
         "advertise.kafka", STRING, None, None, "What Kafka clients are told; else the address they dialled."
     ),
+    _row("tls.certificate", STRING, None, None, "The certificate of encrypted listeners: a PEM file."),
+    _row("tls.key", STRING, None, None, "Its key, if that is in a file of its own."),
+    _row("tls.key-password", PASSWORD, None, None, "The password of the key, if it has one."),
+    _row("tls.client-ca", STRING, None, None, "Whose certificates clients may show: a PEM file."),
+    _row(
+        "tls.client-auth",
+        STRING,
+        "none",
+        one_of("none", "requested", "required"),
+        "Whether clients have to show certificates of their own.",
+    ),
+    _row("tls.min-version", STRING, "1.2", one_of("1.2", "1.3"), "The oldest TLS that is spoken."),
     _row(
         "iggy.durability",
         STRING,
