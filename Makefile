@@ -55,17 +55,17 @@ bench: $(READY)
 	$(BIN)/python -m bench.spark
 
 crash: $(READY)
-	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2
+	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2 --timeout 0
 
 sim: $(READY)
 	$(BIN)/python -m trivium.testing.world --histories $(N)
 
 pipelines: $(READY)
-	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs
+	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs --timeout 900
 
 interop: $(READY)
 	@$(BIN)/python -m tests.interop.prepare
-	$(BIN)/python -m pytest tests/interop -m interop -rs -n 2 --dist loadfile
+	$(BIN)/python -m pytest tests/interop -m interop -rs -n 2 --dist loadfile --timeout 1500
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/trivium/records/kernel/*.so .mypy_cache .ruff_cache .pytest_cache

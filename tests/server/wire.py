@@ -19,7 +19,7 @@ from trivium.messages.schema import Request, Response
 from trivium.records.batch import build_batch
 from trivium.records.record import Record
 
-SECONDS_MAX = 20
+SECONDS_MAX = 60
 """A test that waits longer for an answer has failed."""
 
 

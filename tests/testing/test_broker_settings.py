@@ -16,6 +16,7 @@ def test_configuration_is_quick_and_listens_for_kafka_alone() -> None:
         (Protocol.KAFKA, "127.0.0.1:0")
     ]
     assert made.broker_setting("group.initial.rebalance.delay.ms") == 0
+    assert made.broker_setting("log.retention.hours") == -1  # records of any year stay
     assert made.durability is Durability.PAGE_CACHE
 
 

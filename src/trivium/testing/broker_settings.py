@@ -27,6 +27,8 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "listen.console": "off",
     # Kafka waits three seconds for more members before a new group gets to work: a test knows its members.
     "group.initial.rebalance.delay.ms": "0",
+    # Tests write records of any year and expect to find them.
+    "log.retention.hours": "-1",
 }
 
 IN_MEMORY: Final[Mapping[str, str]] = {
