@@ -49,6 +49,7 @@ find_latest = form.find_latest
 
 to_columns = form.to_columns
 from_columns = form.from_columns
+partitions_of = form.partitions_of
 
 batches_from_messages = form.batches_from_messages
 Messages = form.Messages

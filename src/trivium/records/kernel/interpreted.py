@@ -8,6 +8,7 @@ from trivium.records.kernel import cython
 from trivium.records.kernel.batches import check_batch, check_batches, read_header, stamp_all
 from trivium.records.kernel.columns import from_columns, to_columns
 from trivium.records.kernel.json_bytes import bytes_from_json, json_from_bytes
+from trivium.records.kernel.partitions import partitions_of
 from trivium.records.kernel.polled_messages import Messages
 from trivium.records.kernel.sections import (
     build,
@@ -36,6 +37,7 @@ __all__ = [
     "from_columns",
     "json_from_bytes",
     "parse",
+    "partitions_of",
     "read_header",
     "retain",
     "scan_keys",
