@@ -4,6 +4,8 @@ import asyncio
 import uuid
 
 from trivium.core.access import Access
+from trivium.core.acls.administration import AclAdministration
+from trivium.core.acls.authorizer import Authorizer
 from trivium.core.broker import Broker
 from trivium.core.cluster import Cluster
 from trivium.core.cluster_facts import ClusterFacts
@@ -57,7 +59,7 @@ class Assembly:
     ) -> None:
         self._configuration = configuration
         self._users, registry = UserDirectory(), Registry(data.image.topics.id_of)
-        access = Access(self._users, registry, configuration.anonymous)
+        access = Access(self._users, registry, configuration.anonymous, _authorizer(configuration, data))
         self._strangers = Strangers(configuration.anonymous, configuration.listeners)
         settings = data.settings
         self.cluster = cluster = Cluster(
@@ -114,6 +116,7 @@ class Assembly:
                 Placement(cluster).routes,
                 LogDirectories(cluster, settings).routes,
                 ClusterFacts(cluster, settings, access).routes,
+                AclAdministration(cluster, access, lambda: uuid.uuid4().bytes).routes,
                 Features(cluster).routes,
                 Producing(cluster, access, timers, self.transactions.adding.admit).routes,
                 Fetching(cluster, access, timers, loop.call_soon, fetch_bytes_max).routes,
@@ -149,3 +152,10 @@ class Assembly:
             events.error("users and streams cannot be read", reason=refused.message or refused.fault.name)
         else:
             self._strangers.report_start(self._users.is_only_root)
+
+
+def _authorizer(configuration: Configuration, data: NodeData) -> Authorizer | None:
+    """Who decides by access control lists, if they count."""
+    if configuration.authorization is None:
+        return None
+    return Authorizer(data.image.access_control.rules, *configuration.authorization)

@@ -137,7 +137,11 @@ def test_tables_of_names_agree() -> None:
         ),
         (
             {"authorizer_class_name": "x.Y"},
-            "authorizer.class.name (--set authorizer.class.name) asks for access",
+            "authorizer.class.name = x.Y (--set authorizer.class.name) is not known here: write org.apache",
+        ),
+        (
+            {"access_acls": "on", "super_users": "User:a;bob"},
+            "access.super-users has 'bob', which is no principal: write User:bob.",
         ),
         (
             {"config_providers": "env"},
@@ -246,7 +250,7 @@ def test_setting_without_effect_is_marked() -> None:
 
 def test_secret_is_in_nothing_that_can_be_shown() -> None:
     """S15."""
-    flags = {"ssl.keystore.password": "canary", "password.encoder.secret": "canary", "super.users": "canary"}
+    flags = {"ssl.keystore.password": "canary", "password.encoder.secret": "canary", "rsm.config.x": "canary"}
     configuration = load(flags=flags)
     assert "canary" not in repr(configuration) + repr(dict(configuration.settings))
     assert configuration.static_settings["ssl.keystore.password"] == "canary"

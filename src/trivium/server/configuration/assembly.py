@@ -14,6 +14,7 @@ from trivium.core.config.valid import InvalidValue, Value
 from trivium.server.configuration.address import Address
 from trivium.server.configuration.configuration import (
     DEFAULT,
+    Authorization,
     Configuration,
     Durability,
     FirstUser,
@@ -61,6 +62,7 @@ def assemble(given: Mapping[str, Given]) -> Configuration:
         limits=_limits(values),
         first_user=_first_user(values),
         anonymous=Anonymous(values.own("access.anonymous")),
+        authorization=_authorization(values),
         iggy=_iggy(values),
         static_settings=_static_settings(values, listeners, directories, node_id),
         settings=_settings(given, _texts(listeners)),
@@ -181,6 +183,18 @@ def _first_user(values: _Values) -> FirstUser | None:
             f"iggy.root.username and iggy.root.password belong together: set {missing} too."
         )
     return None if username is None else FirstUser(username, password)
+
+
+def _authorization(values: _Values) -> Authorization | None:
+    if values.own("access.acls") != "on" and not values.kafka("authorizer.class.name").strip():
+        return None
+    names = [name.strip() for name in values.own("access.super-users").split(";") if name.strip()]
+    for name in names:
+        if ":" not in name:
+            raise ConfigurationError(
+                f"access.super-users has {name!r}, which is no principal: write User:{name}."
+            )
+    return Authorization(frozenset(names), values.own("access.open-without-acls"))
 
 
 def _limits(values: _Values) -> Limits:

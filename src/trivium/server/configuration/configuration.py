@@ -68,6 +68,15 @@ class FirstUser:
     password: str = field(repr=False)
 
 
+class Authorization(NamedTuple):
+    """How access control lists are applied. Each begins with the setting that changes it."""
+
+    super_users: frozenset[str]
+    """access.super-users: they may do everything."""
+    is_open_without_entries: bool
+    """access.open-without-acls: whether everybody may use a resource that no list is about."""
+
+
 class Limits(NamedTuple):
     """What peers may take. Each begins with the setting that changes it."""
 
@@ -155,6 +164,8 @@ class Configuration:
     limits: Limits
     first_user: FirstUser | None
     anonymous: Anonymous
+    authorization: Authorization | None
+    """None: access control lists do not count."""
     iggy: IggySettings
     static_settings: Mapping[str, str] = field(repr=False)
     """By Kafka's names, what somebody has set: DescribeConfigs calls it static. May hold secrets."""

@@ -7,7 +7,7 @@ underscores: ``listen.kafka`` is ``TRIVIUM_LISTEN_KAFKA``. Some also have a flag
 from collections.abc import Mapping
 from typing import Final
 
-from trivium.core.config.definition import INT, LIST, LONG, PASSWORD, STRING, Definition, ValueType
+from trivium.core.config.definition import BOOLEAN, INT, LIST, LONG, PASSWORD, STRING, Definition, ValueType
 from trivium.core.config.valid import Rule, Value, at_least, one_of, some_of
 
 
@@ -83,6 +83,27 @@ _ROWS: Final = (
         "Whether Kafka and RustLog clients are served without a login; auto: until there is a second user.",
     ),
     _row(
+        "access.acls",
+        STRING,
+        "off",
+        one_of("on", "off"),
+        "Whether access control lists count; authorizer.class.name is Kafka's way to say on.",
+    ),
+    _row(
+        "access.super-users",
+        STRING,
+        "",
+        None,
+        "Who may do everything, whatever the lists say: User:NAME, with semicolons between.",
+    ),
+    _row(
+        "access.open-without-acls",
+        BOOLEAN,
+        False,
+        None,
+        "With lists: whether everybody may use a resource that no list is about.",
+    ),
+    _row(
         "logging.level",
         STRING,
         "info",
@@ -149,6 +170,8 @@ KAFKA_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "listen.kafka": ("listeners",),
     "advertise.kafka": ("advertised.listeners",),
     "limits.request-memory-bytes": ("queued.max.request.bytes",),
+    "access.super-users": ("super.users",),
+    "access.open-without-acls": ("allow.everyone.if.no.acl.found",),
 }
 """Kafka's names for settings of ours, the strongest first."""
 

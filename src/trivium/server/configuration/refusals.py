@@ -1,17 +1,24 @@
 """Settings of Kafka's that must not be without effect in silence: somebody relies on them."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.given import Given
 
+AUTHORIZERS: Final = (
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "kafka.security.authorizer.AclAuthorizer",
+)
+"""Kafka's own: what they do is what ``access.acls`` does. The second is what it was called before 4.0."""
+
 
 def refuse_what_must_not_be_ignored(given: Mapping[str, Given]) -> None:
     authorizer = given.get("authorizer.class.name")
-    if authorizer is not None and authorizer.text.strip():
+    if authorizer is not None and authorizer.text.strip() not in ("", *AUTHORIZERS):
         raise ConfigurationError(
-            f"authorizer.class.name ({authorizer.source}) asks for access control, and in this version "
-            "whoever can connect may do everything: take the line out if that is what you want."
+            f"authorizer.class.name = {authorizer.text} ({authorizer.source}) is not known here: "
+            f"write {AUTHORIZERS[0]}, or access.acls = on."
         )
     providers = given.get("config.providers")
     if providers is not None and providers.text.strip():
