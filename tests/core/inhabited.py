@@ -131,7 +131,8 @@ class InhabitedWorld(World):
 
     def restart(self) -> None:
         self.start()
-        self.streams.enrolment.wake_if_used()
+        if self.trivium_log.exists:
+            self.streams.enrolment.wake()
 
     def found(self) -> Caller:
         """Streams are used, and there is a first user: this is it."""

@@ -13,6 +13,8 @@ def test_node_has_somebody_for_every_command() -> None:
         node = Node(configuration([], {}), MemoryFiles())
         await node.start()
         try:
+            for command in all_commands():
+                node.broker.open(command.__module__.rpartition(".")[2])
             return set(node.broker.routes)
         finally:
             await node.stop()

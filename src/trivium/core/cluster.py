@@ -30,12 +30,13 @@ from trivium.messages.stored.metadata_topics import (
 from trivium.records.batch import build_batch, iter_batches
 from trivium.records.record import Record
 
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+SHARE_STATE_TOPIC: Final = "__share_group_state"
+TRANSACTIONS_TOPIC: Final = "__transaction_state"
 CLOSED_TOPIC: Final = "__trivium"
 """The hashes of passwords and tokens are in it: no client reads it, whatever its rights."""
 
-INTERNAL_TOPICS = frozenset(
-    ("__consumer_offsets", "__transaction_state", "__share_group_state", CLOSED_TOPIC)
-)
+INTERNAL_TOPICS = frozenset((OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, CLOSED_TOPIC))
 """Topics that clients may look at and not write to."""
 
 METADATA_EPOCH = 1

@@ -1,49 +1,42 @@
-"""The core of a node, put together on its data: every noun with what it needs, and the broker over them."""
+"""The core of a node, put together on its data: every noun with what it needs, and the broker over them.
+
+A noun is loaded when the first command for it comes, or at a start that finds state of it on disk. A node
+wants to be there at once, and what nobody has asked for yet is not worth waiting for. This is the one place
+where the core is loaded piece by piece: nowhere else does anybody notice.
+"""
 
 import asyncio
 import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from trivium.core.access import Access
-from trivium.core.acls.administration import AclAdministration
-from trivium.core.acls.authorizer import Authorizer
 from trivium.core.broker import Broker
-from trivium.core.cluster import Cluster
-from trivium.core.cluster_facts import ClusterFacts
-from trivium.core.commands.groups import CoordinatorKind
-from trivium.core.configs import Configs
-from trivium.core.faults import Refused
-from trivium.core.features import Features
-from trivium.core.fetch import Fetching
-from trivium.core.groups.coordinator import GroupCoordinator
-from trivium.core.groups.share.reading import ShareReading
-from trivium.core.list_offsets import Offsets
-from trivium.core.log_directories import LogDirectories
-from trivium.core.placement import Placement
-from trivium.core.produce import Producing
-from trivium.core.producer_ids import Producers
+from trivium.core.cluster import CLOSED_TOPIC, OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, Cluster
+from trivium.core.commands.command import Routes
+from trivium.core.faults import Fault, Refused
 from trivium.core.settings import whole
-from trivium.core.streams.registry import Registry
-from trivium.core.streams.streams import Streams
-from trivium.core.telemetry import Telemetry
 from trivium.core.timers import Timers
-from trivium.core.topic_creation import TopicCreation
-from trivium.core.topic_deletion import TopicDeletion
-from trivium.core.topics import TopicDirectory
-from trivium.core.transactions.coordinator import TransactionCoordinator
-from trivium.core.transactions.queries import Queries
-from trivium.core.trivium_log import TriviumLog
-from trivium.core.users.directory import UserDirectory
-from trivium.core.users.people import People
 from trivium.server.clock import SystemClock
 from trivium.server.configuration.configuration import Configuration, Listener
 from trivium.server.event_log import events
-from trivium.server.first_user import found_first_user
-from trivium.server.loggers import PythonLoggers
-from trivium.server.machine import ProcessMachine
 from trivium.server.node_data import NodeData
-from trivium.server.passwords import ArgonPasswords, new_token
 from trivium.server.strangers import Strangers
 from trivium.server.worker import Worker
+
+if TYPE_CHECKING:
+    from trivium.core.acls.authorizer import Authorizer
+    from trivium.core.commands.topics import StreamPlace
+    from trivium.core.groups.coordinator import GroupCoordinator
+    from trivium.core.groups.offsets import Place
+    from trivium.core.producer_ids import Producers
+    from trivium.core.streams.streams import Streams
+    from trivium.core.topic_creation import TopicCreation
+    from trivium.core.transactions.coordinator import TransactionCoordinator
+    from trivium.core.transactions.transaction import Producer
+    from trivium.core.users.people import People
+    from trivium.server.own_state import OwnState
 
 
 class Assembly:
@@ -57,105 +50,291 @@ class Assembly:
         clock: SystemClock,
         timers: Timers,
     ) -> None:
+        self._loop = loop
         self._configuration = configuration
-        self._users, registry = UserDirectory(), Registry(data.image.topics.id_of)
-        access = Access(self._users, registry, configuration.anonymous, _authorizer(configuration, data))
+        self._settings = data.settings
+        self._clock = clock
+        self._timers = timers
         self._strangers = Strangers(configuration.anonymous, configuration.listeners)
-        settings = data.settings
-        self.cluster = cluster = Cluster(
+        self._access = Access(
+            anonymous=configuration.anonymous, authorizer=_authorizer(configuration, data)
+        )
+        self.password_worker = Worker(loop, "passwords")
+        self.cluster = Cluster(
             node_id=data.meta.node_id,
             cluster_id=data.meta.cluster_id,
             image=data.image,
             metadata_log=data.metadata_log,
             storage=data.storage,
             clock=clock,
-            rules_for=settings.rules,
+            rules_for=data.settings.rules,
         )
-        topics = TopicCreation(cluster, settings, access, lambda: uuid.uuid4().bytes, timers)
-        self.groups = GroupCoordinator(
-            cluster, settings, access, timers, topics.new_topic_records, lambda: str(uuid.uuid4())
+        self.broker = Broker(
+            self._access,
+            rooms={
+                "acls": self._acl_routes,
+                "batches": self._transaction_routes,
+                "clients": self._stream_routes,
+                "cluster": self._cluster_routes,
+                "configs": self._config_routes,
+                "consumer_groups": self._group_routes,
+                "features": self._feature_routes,
+                "groups": self._group_routes,
+                "list_offsets": self._offset_routes,
+                "offsets": self._group_routes,
+                "placement": self._placement_routes,
+                "producers": self._producer_routes,
+                "records": self._record_routes,
+                "share_groups": self._group_routes,
+                "share_groups_reading": self._share_reading_routes,
+                "stream_groups": self._stream_routes,
+                "streams": self._stream_routes,
+                "telemetry": self._telemetry_routes,
+                "topics": self._topic_routes,
+                "transactions": self._transaction_routes,
+                "users": self._user_routes,
+            },
         )
-        producers = Producers(cluster, access)
-        queries = Queries()
-        log = TriviumLog(cluster, topics.new_topic_records, [self._users, registry, queries])
-        self.transactions = TransactionCoordinator(
-            cluster,
-            settings,
-            access,
-            timers,
-            topics.new_topic_records,
-            producers.give,
+
+    # -- at a start, when the metadata are complete ------------------------------------------------
+
+    async def resume(self, stream_doors: Sequence[Listener]) -> None:
+        """Go on with what was there before; and with a door to streams, there is somebody who may come in."""
+        known = self.cluster.image.topics.by_name
+        if OFFSETS_TOPIC in known or SHARE_STATE_TOPIC in known:
+            self.broker.open("groups")
+        if TRANSACTIONS_TOPIC in known:
+            self.broker.open("transactions")
+        if stream_doors or CLOSED_TOPIC in known:
+            await self._open_streams(stream_doors)
+
+    async def _open_streams(self, doors: Iterable[Listener]) -> None:
+        from trivium.server.first_user import found_first_user
+
+        try:
+            if doors:
+                await found_first_user(self._people.founding, self._configuration.first_user, doors)
+            self.streams.enrolment.wake()
+        except Refused as refused:
+            self._own.users.suspect()
+            events.error("users and streams cannot be read", reason=refused.message or refused.fault.name)
+        else:
+            self._strangers.report_start(self._own.users.is_only_root)
+
+    # -- what several nouns share ------------------------------------------------------------------
+
+    @cached_property
+    def _creation(self) -> "TopicCreation":
+        from trivium.core.topic_creation import TopicCreation
+
+        return TopicCreation(self.cluster, self._settings, self._access, _new_id, self._timers)
+
+    @cached_property
+    def _producers(self) -> "Producers":
+        from trivium.core.producer_ids import Producers
+
+        return Producers(self.cluster, self._access)
+
+    @cached_property
+    def _own(self) -> "OwnState":
+        from trivium.server.own_state import OwnState
+
+        own = OwnState(self.cluster, self._creation)
+        self._access.know(own.users, own.registry)
+        return own
+
+    @cached_property
+    def groups(self) -> "GroupCoordinator":
+        from trivium.core.commands.groups import CoordinatorKind
+        from trivium.core.groups.coordinator import GroupCoordinator
+        from trivium.core.transactions.topic import transactions_topic
+
+        cluster, settings, new_topic_records = self.cluster, self._settings, self._creation.new_topic_records
+        groups = GroupCoordinator(
+            cluster, settings, self._access, self._timers, new_topic_records, lambda: str(uuid.uuid4())
+        )
+        groups.finding.add(
+            CoordinatorKind.TRANSACTION, transactions_topic(cluster, settings, new_topic_records)
+        )
+        groups.start()
+        return groups
+
+    @cached_property
+    def _transactions(self) -> "TransactionCoordinator":
+        from trivium.core.transactions.coordinator import TransactionCoordinator
+
+        transactions = TransactionCoordinator(
+            self.cluster,
+            self._settings,
+            self._access,
+            self._timers,
+            self._creation.new_topic_records,
+            self._producers.give,
             self.groups,
-            log,
-            queries,
+            self._own.log,
+            self._own.queries,
         )
-        self.groups.finding.add(CoordinatorKind.TRANSACTION, self.transactions.topic)
-        self.streams = Streams(
-            cluster, settings, access, registry, log, topics, self.groups, ProcessMachine()
+        transactions.start()
+        return transactions
+
+    @cached_property
+    def streams(self) -> "Streams":
+        from trivium.core.streams.streams import Streams
+        from trivium.server.machine import ProcessMachine
+
+        own = self._own
+        return Streams(
+            self.cluster,
+            self._settings,
+            self._access,
+            own.registry,
+            own.log,
+            self._creation,
+            self.groups,
+            ProcessMachine(),
         )
-        self.password_worker = Worker(loop, "passwords")
-        self._people = People(
-            self._users,
-            log,
-            access,
+
+    @cached_property
+    def _people(self) -> "People":
+        from trivium.core.users.people import People
+        from trivium.server.passwords import ArgonPasswords, new_token
+
+        return People(
+            self._own.users,
+            self._own.log,
+            self._access,
             ArgonPasswords(self.password_worker),
-            clock,
+            self._clock,
             new_token,
             self.streams.clients.session_changed,
             self._strangers.report_change,
         )
-        fetch_bytes_max = whole(settings.broker, "fetch.max.bytes")
-        push_bytes_max = whole(settings.broker, "telemetry.max.bytes")
-        self.broker = Broker(
-            access,
-            [
-                topics.routes,
-                TopicDirectory(cluster, settings, access, topics, registry.place_with).routes,
-                TopicDeletion(cluster, settings, access, timers).routes,
-                Configs(cluster, settings, access, PythonLoggers()).routes,
-                Placement(cluster).routes,
-                LogDirectories(cluster, settings).routes,
-                ClusterFacts(cluster, settings, access).routes,
-                AclAdministration(cluster, access, lambda: uuid.uuid4().bytes).routes,
-                Features(cluster).routes,
-                Producing(cluster, access, timers, self.transactions.adding.admit).routes,
-                Fetching(cluster, access, timers, loop.call_soon, fetch_bytes_max).routes,
-                Offsets(cluster, access).routes,
-                producers.routes,
-                self.transactions.routes,
-                Telemetry(cluster, lambda: uuid.uuid4().bytes, push_bytes_max).routes,
-                self.groups.routes,
-                ShareReading(
-                    cluster,
-                    access,
-                    timers,
-                    loop.call_soon,
-                    self.groups.share_states,
-                    self.groups.share_rules,
-                    fetch_bytes_max,
-                ).routes,
-                self.streams.routes,
-                self._people.routes,
-            ],
-        )
 
-    async def open_streams(self, doors: list[Listener]) -> None:
-        """With a door to streams there is somebody who may come in by it."""
-        try:
-            if doors:
-                await found_first_user(self._people.founding, self._configuration.first_user, doors)
-                self.streams.enrolment.wake()
-            else:
-                self.streams.enrolment.wake_if_used()
-        except Refused as refused:
-            self._users.suspect()
-            events.error("users and streams cannot be read", reason=refused.message or refused.fault.name)
-        else:
-            self._strangers.report_start(self._users.is_only_root)
+    def committed(self) -> "Iterable[tuple[str, Place, int]]":
+        """Group, partition and offset of every commit; none, while nobody has had to do with groups."""
+        return self.groups.committed() if "groups" in vars(self) else ()
+
+    def name_in_kafka(self, stream: int | str, topic: int | str) -> str | None:
+        """What a topic of a stream is called there; nothing, while nobody uses streams."""
+        return self._own.registry.name_in_kafka(stream, topic) if "_own" in vars(self) else None
+
+    def _place_with(self, topic_id: bytes) -> "StreamPlace | None":
+        """Where a topic is among the streams; nowhere, while nobody uses them."""
+        return self._own.registry.place_with(topic_id) if "_own" in vars(self) else None
+
+    def _admit(
+        self,
+        transactional_id: str,
+        producer: "Producer",
+        places: "Sequence[Place]",
+        admitted: "Callable[[Mapping[Place, Fault]], None]",
+        *,
+        joins: bool,
+    ) -> None:
+        self._transactions.adding.admit(transactional_id, producer, places, admitted, joins=joins)
+
+    # -- rooms: who carries out the commands of a module ---------------------------------------------
+
+    def _topic_routes(self) -> Routes:
+        from trivium.core.topic_deletion import TopicDeletion
+        from trivium.core.topics import TopicDirectory
+
+        cluster, settings, access, creation = self.cluster, self._settings, self._access, self._creation
+        return {
+            **creation.routes,
+            **TopicDirectory(cluster, settings, access, creation, self._place_with).routes,
+            **TopicDeletion(cluster, settings, access, self._timers).routes,
+        }
+
+    def _record_routes(self) -> Routes:
+        from trivium.core.fetch import Fetching
+        from trivium.core.produce import Producing
+
+        return {
+            **Producing(self.cluster, self._access, self._timers, self._admit).routes,
+            **Fetching(
+                self.cluster, self._access, self._timers, self._loop.call_soon, self._fetch_bytes_max
+            ).routes,
+        }
+
+    @property
+    def _fetch_bytes_max(self) -> int:
+        return whole(self._settings.broker, "fetch.max.bytes")
+
+    def _offset_routes(self) -> Routes:
+        from trivium.core.list_offsets import Offsets
+
+        return Offsets(self.cluster, self._access).routes
+
+    def _producer_routes(self) -> Routes:
+        return self._producers.routes
+
+    def _acl_routes(self) -> Routes:
+        from trivium.core.acls.administration import AclAdministration
+
+        return AclAdministration(self.cluster, self._access, _new_id).routes
+
+    def _config_routes(self) -> Routes:
+        from trivium.core.configs import Configs
+        from trivium.server.loggers import PythonLoggers
+
+        return Configs(self.cluster, self._settings, self._access, PythonLoggers()).routes
+
+    def _placement_routes(self) -> Routes:
+        from trivium.core.log_directories import LogDirectories
+        from trivium.core.placement import Placement
+
+        return {**Placement(self.cluster).routes, **LogDirectories(self.cluster, self._settings).routes}
+
+    def _cluster_routes(self) -> Routes:
+        from trivium.core.cluster_facts import ClusterFacts
+
+        return ClusterFacts(self.cluster, self._settings, self._access).routes
+
+    def _feature_routes(self) -> Routes:
+        from trivium.core.features import Features
+
+        return Features(self.cluster).routes
+
+    def _telemetry_routes(self) -> Routes:
+        from trivium.core.telemetry import Telemetry
+
+        return Telemetry(self.cluster, _new_id, whole(self._settings.broker, "telemetry.max.bytes")).routes
+
+    def _group_routes(self) -> Routes:
+        return self.groups.routes
+
+    def _share_reading_routes(self) -> Routes:
+        from trivium.core.groups.share.reading import ShareReading
+
+        return ShareReading(
+            self.cluster,
+            self._access,
+            self._timers,
+            self._loop.call_soon,
+            self.groups.share_states,
+            self.groups.share_rules,
+            self._fetch_bytes_max,
+        ).routes
+
+    def _transaction_routes(self) -> Routes:
+        return self._transactions.routes
+
+    def _stream_routes(self) -> Routes:
+        return self.streams.routes
+
+    def _user_routes(self) -> Routes:
+        return self._people.routes
 
 
-def _authorizer(configuration: Configuration, data: NodeData) -> Authorizer | None:
+def _authorizer(configuration: Configuration, data: NodeData) -> "Authorizer | None":
     """Who decides by access control lists, if they count."""
     if configuration.authorization is None:
         return None
+    from trivium.core.acls.authorizer import Authorizer
+
     return Authorizer(data.image.access_control.rules, *configuration.authorization)
+
+
+def _new_id() -> bytes:
+    return uuid.uuid4().bytes

@@ -228,7 +228,7 @@ class NodeMetrics:
             "Records between what a group has committed and the end of a partition.",
             labels=["group", "topic", "partition"],
         )
-        for group_id, (topic, partition), offset in islice(self._node.groups.committed(), GROUP_ROWS_MAX):
+        for group_id, (topic, partition), offset in islice(self._node.assembly.committed(), GROUP_ROWS_MAX):
             log = store.get(topic, partition)
             if log is not None:
                 lag.add_metric([group_id, topic, str(partition)], max(0, log.high_watermark - offset))

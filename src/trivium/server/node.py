@@ -82,9 +82,7 @@ class Node:
             self._report_opening()
             self._build_core()
             await self._data.settle(self.cluster, self._registered_listeners())
-            self.groups.start()
-            self._assembly.transactions.start()
-            await self._assembly.open_streams(
+            await self.assembly.resume(
                 [listener for listener, _ in self._sockets if listener.protocol in _TO_STREAMS]
             )
             self._data.start()
@@ -106,11 +104,10 @@ class Node:
         self.store, self.storage, self.meta = self._data.store, self._data.storage, self._data.meta
 
     def _build_core(self) -> None:
-        self._assembly = assembly = Assembly(
+        self.assembly = assembly = Assembly(
             self._loop, self._configuration, self._data, self._clock, self._timers
         )
         self.broker, self.cluster = assembly.broker, assembly.cluster
-        self.groups, self.streams = assembly.groups, assembly.streams
         self.speakers = Speakers(
             assembly.broker, self._configuration, self._data.settings, self._clock, self._timers
         )
@@ -267,8 +264,8 @@ class Node:
         self.is_serving = False
         self._close_doors()
         await self._dismiss_clients()
-        await self._assembly.password_worker.drain()
-        self._assembly.password_worker.close()
+        await self.assembly.password_worker.drain()
+        self.assembly.password_worker.close()
         await self._data.stop()
         if self._timer is not None:
             self._timer.cancel()
@@ -315,7 +312,7 @@ class Node:
         self.is_serving = False
         self._close_doors()
         await self._drop_clients()
-        self._assembly.password_worker.close()
+        self.assembly.password_worker.close()
         self._data.end_threads()
 
 

@@ -211,7 +211,7 @@ class Broker:
                 if other is not None and other.presence is caller.presence:
                     connection.drop()
 
-        surroundings = Surroundings(topic_name, loop.call_later, hang_up, node.streams.registry.name_in_kafka)
+        surroundings = Surroundings(topic_name, loop.call_later, hang_up, node.assembly.name_in_kafka)
         sabotage(node.speakers.kafka, self.faults, surroundings)
         # Others are loaded where somebody may speak them.
         if node.addresses.keys() & {Protocol.IGGY, Protocol.AUTO}:

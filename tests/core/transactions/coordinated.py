@@ -10,6 +10,7 @@ from tests.core.fakes import MemoryLog, World
 from trivium.core.access import Access
 from trivium.core.broker import Broker
 from trivium.core.caller import Caller
+from trivium.core.cluster import TRANSACTIONS_TOPIC
 from trivium.core.commands.command import Command, Routes
 from trivium.core.commands.offsets import (
     CommittedPart,
@@ -38,7 +39,7 @@ from trivium.core.groups.coordinator import OFFSETS_TOPIC, GroupCoordinator
 from trivium.core.produce import ACKS_ALL, Producing
 from trivium.core.producer_ids import Producers
 from trivium.core.timers import Timers
-from trivium.core.transactions.coordinator import TRANSACTIONS_TOPIC, TransactionCoordinator
+from trivium.core.transactions.coordinator import TransactionCoordinator
 from trivium.core.transactions.queries import Queries
 from trivium.core.transactions.transaction import EPOCH_LAST, Producer
 from trivium.core.trivium_log import TriviumLog

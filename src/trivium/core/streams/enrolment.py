@@ -52,7 +52,9 @@ class Enrolment:
     # -- waking up -------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Streams are used from now on. ``Refused`` if ``__trivium`` cannot be read or written."""
+        """Streams are used from now on, or were before this start. ``Refused`` if ``__trivium`` cannot be
+        read or written.
+        """
         self._log.load()
         if self._is_awake:
             return
@@ -61,11 +63,6 @@ class Enrolment:
             self._log.commit(changes, ignore)
         self._reconcile()
         self._is_awake = True
-
-    def wake_if_used(self) -> None:
-        """At a start, where no door to streams is open: they may have been used before."""
-        if self._log.exists:
-            self.wake()
 
     def _reconcile(self) -> None:
         topics = self._cluster.image.topics

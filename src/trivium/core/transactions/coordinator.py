@@ -1,7 +1,7 @@
 """The transaction coordinator: its topic, its ledgers, and which of their parts carries out which command."""
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Protocol
 
 from trivium.core.access import Access
 from trivium.core.all_done import AllDone
@@ -28,7 +28,7 @@ from trivium.core.groups.moment import moment
 from trivium.core.groups.offsets import Place
 from trivium.core.internal_topic import InternalTopic
 from trivium.core.refusing import refusing
-from trivium.core.settings import Settings, whole
+from trivium.core.settings import Settings
 from trivium.core.timers import Timers
 from trivium.core.transactions.adding import Adding
 from trivium.core.transactions.batch_commits import BatchCommits
@@ -41,11 +41,10 @@ from trivium.core.transactions.listing import Listing
 from trivium.core.transactions.markers import Marker, Markers
 from trivium.core.transactions.queries import Queries
 from trivium.core.transactions.rules import transaction_rules
+from trivium.core.transactions.topic import transactions_topic
 from trivium.core.transactions.transaction import DECIDED, Producer, State, Transaction
 from trivium.core.trivium_log import TriviumLog
 from trivium.messages.schema import Message
-
-TRANSACTIONS_TOPIC: Final = "__transaction_state"
 
 
 class Groups(Protocol):
@@ -73,7 +72,7 @@ class TransactionCoordinator:
     ) -> None:
         rules = transaction_rules(settings)
         self._groups = groups
-        self.topic = _transactions_topic(cluster, settings, new_topic_records)
+        self.topic = transactions_topic(cluster, settings, new_topic_records)
         self.ledgers = Ledgers(self.topic, cluster, timers, self._changed, self._loading, self._found)
         self._markers = Markers(cluster, self._ended)
         self._ending = Ending(self.ledgers, self._markers, timers, new_id)
@@ -156,22 +155,3 @@ class TransactionCoordinator:
             self._markers.write(place, marker, done)
         except Refused as refused:
             done(refused.fault)
-
-
-def _transactions_topic(
-    cluster: Cluster,
-    settings: Settings,
-    new_topic_records: Callable[[NewTopic], list[tuple[Message, int]]],
-) -> InternalTopic:
-    return InternalTopic(
-        cluster,
-        TRANSACTIONS_TOPIC,
-        new_topic_records,
-        lambda: whole(settings.broker, "transaction.state.log.num.partitions"),
-        {
-            "unclean.leader.election.enable": "false",
-            "compression.type": "uncompressed",
-            "cleanup.policy": "compact",
-            "segment.bytes": str(whole(settings.broker, "transaction.state.log.segment.bytes")),
-        },
-    )
