@@ -84,7 +84,7 @@ def main() -> None:
     native = Extension(
         f"{PACKAGE}.native",
         sources=[str(JOINED)],
-        depends=[str(FOLDER / "allocation.pxd")],
+        depends=[str(path) for path in FOLDER.glob("*.pxd")],
         extra_compile_args=["-O3"],
     )
     extensions = cythonize([native], include_path=["src"], compiler_directives=DIRECTIVES)

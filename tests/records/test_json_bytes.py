@@ -30,6 +30,21 @@ def test_arrays_are_read_only_if_python_reads_them_the_same(kernel: Any, text: s
     assert [bytes(array) for array in json.loads(text[:end])] == found
 
 
+@given(st.lists(st.binary(min_size=1, max_size=30), min_size=1, max_size=3), st.data())
+def test_arrays_with_one_character_changed_are_read_as_python_reads_them_or_not_at_all(
+    kernel: Any, records: list[bytes], data: st.DataObject
+) -> None:
+    """S1. Numbers are read two at a time where they look well."""
+    text = bytearray(json.dumps([list(record) for record in records], separators=(",", ":")).encode())
+    at = data.draw(st.integers(0, len(text) - 1))
+    text[at] = data.draw(st.sampled_from(b"[]0123456789, -.e\n\0\x80"))
+    try:
+        found, end = kernel.bytes_from_json(bytes(text), 0, 100)
+    except DecodeError:
+        return
+    assert [bytes(array) for array in json.loads(text[:end])] == found
+
+
 NO_ARRAYS = "[1] {} null [null] [[[1]]] [[,1]]"
 TORN = "[ [[ [[1 [[1, [[1] [[1], [[1],] [[1,]]"
 NO_BYTES = '[[256]] [[1000]] [[-1]] [[01]] [[00]] [[1.0]] [[1e2]] [[true]] [["1"]]'

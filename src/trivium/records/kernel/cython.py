@@ -13,11 +13,13 @@ _Value = TypeVar("_Value")
 compiled = False
 
 bint: TypeAlias = bool
+uint: TypeAlias = int
 longlong: TypeAlias = int
 ulonglong: TypeAlias = int
 Py_ssize_t: TypeAlias = int
 p_const_uchar: TypeAlias = Any
 p_uchar: TypeAlias = Any
+p_ulonglong: TypeAlias = Any
 void: TypeAlias = None
 
 

@@ -5,17 +5,15 @@ A number of more than 31 bits in the text of a function would be an object of Py
 
 from __future__ import annotations
 
-import sys
-
 from trivium.records.kernel import cython
 
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
+    from cython.cimports.trivium.records.kernel.machine import PY_LITTLE_ENDIAN, lowest_bit
 
 INT32_MAX = cython.declare(cython.longlong, 0x7FFFFFFF)
 INT64_MAX = cython.declare(cython.longlong, 0x7FFFFFFFFFFFFFFF)
 BITS_32 = cython.declare(cython.longlong, 0xFFFFFFFF)
-LITTLE_ENDIAN = cython.declare(cython.bint, sys.byteorder == "little")
 
 
 @cython.cfunc
@@ -67,6 +65,10 @@ def sign_extended(number: cython.ulonglong, size_bytes: cython.longlong) -> cyth
 @cython.exceptval(check=False)
 def u32_at(p: cython.p_const_uchar, at: cython.Py_ssize_t) -> cython.longlong:
     """Little-endian, as everything of Iggy's."""
+    number: cython.uint = 0
+    if cython.compiled and PY_LITTLE_ENDIAN:
+        memcpy(cython.address(number), p + at, 4)
+        return number
     return little_endian(p, at, 4) & BITS_32
 
 
@@ -78,7 +80,7 @@ def u64_at(p: cython.p_const_uchar, at: cython.Py_ssize_t) -> cython.ulonglong:
     if not cython.compiled:
         return int.from_bytes(p[at : at + 8], "little")
     number: cython.ulonglong = 0
-    if LITTLE_ENDIAN:
+    if PY_LITTLE_ENDIAN:
         memcpy(cython.address(number), p + at, 8)
     else:
         number = cython.cast(cython.ulonglong, little_endian(p, at, 8))
@@ -95,3 +97,19 @@ def put_big_endian(
     i: cython.longlong
     for i in range(size_bytes):
         p[at + i] = (value >> (8 * (size_bytes - 1 - i))) & 0xFF
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def trailing_zeros(number: cython.ulonglong) -> cython.longlong:
+    """The place of the lowest bit that is set; there must be one."""
+    return lowest_bit(number) if cython.compiled else (number & -number).bit_length() - 1
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def wrapped(number: cython.ulonglong) -> cython.ulonglong:
+    """Where C's integers wrap around and Python's grow: hashing wants the wrapping."""
+    return number if cython.compiled else number & 0xFFFFFFFFFFFFFFFF

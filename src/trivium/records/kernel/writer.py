@@ -7,12 +7,13 @@ The layout of a record and its headers is drawn in ``cursor``.
 from __future__ import annotations
 
 from trivium.records.kernel import cython
-from trivium.records.kernel.integers import INT32_MAX, LITTLE_ENDIAN
+from trivium.records.kernel.integers import INT32_MAX
 from trivium.wire.errors import EncodeError
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import PyByteArray_Resize
     from cython.cimports.libc.string import memcpy
+    from cython.cimports.trivium.records.kernel.machine import PY_LITTLE_ENDIAN
 
 VARINT_BYTES_MAX = cython.declare(cython.Py_ssize_t, 10)
 """For a number of 64 bits, 7 a byte."""
@@ -104,7 +105,7 @@ class Writer:
     def put_uint64(self, at: cython.Py_ssize_t, value: cython.ulonglong) -> cython.void:
         """Little-endian, into room that the caller has reserved."""
         i: cython.Py_ssize_t
-        if cython.compiled and LITTLE_ENDIAN:
+        if cython.compiled and PY_LITTLE_ENDIAN:
             memcpy(self.p + at, cython.address(value), 8)
             return
         for i in range(8):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from trivium.records.kernel import cython
-from trivium.records.kernel.integers import BITS_32, u64_at
+from trivium.records.kernel.integers import BITS_32, u64_at, wrapped
+
+if cython.compiled:
+    from cython.cimports.libc.string import memcpy
+    from cython.cimports.trivium.records.kernel.machine import PY_LITTLE_ENDIAN, EightLanes
 
 XXH_LANE_0 = cython.declare(cython.ulonglong, 0xC2B2AE3D)
 XXH_LANE_1 = cython.declare(cython.ulonglong, 0x9E3779B185EBCA87)
@@ -48,52 +52,108 @@ def xxh3_64(p: cython.p_const_uchar, start: cython.Py_ssize_t, length: cython.Py
         for i in range(8, length // 16):
             result += mixed(p, start + 16 * i, secret, 16 * i - 125)
         return avalanche(wrapped(result + mixed(p, end - 16, secret, 119)))
-    result += merged_lanes(p, start, length, secret, 0, XXH_LANE_0, XXH_LANE_1)
-    result += merged_lanes(p, start, length, secret, 2, XXH_LANE_2, XXH_LANE_3)
-    result += merged_lanes(p, start, length, secret, 4, XXH_LANE_4, XXH_LANE_5)
-    result += merged_lanes(p, start, length, secret, 6, XXH_LANE_6, XXH_LANE_7)
-    return avalanche(wrapped(result))
+    return avalanche(wrapped(result + merged_lanes(p, start, length, secret)))
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def merged_lanes(
-    p: cython.p_const_uchar,
-    start: cython.Py_ssize_t,
-    length: cython.Py_ssize_t,
-    secret: cython.p_const_uchar,
-    lane: cython.Py_ssize_t,
-    even: cython.ulonglong,
-    odd: cython.ulonglong,
+    p: cython.p_const_uchar, start: cython.Py_ssize_t, length: cython.Py_ssize_t, secret: cython.p_const_uchar
 ) -> cython.ulonglong:
-    """What two neighbouring lanes of a long input add to its hash: lanes meet only within such a pair.
+    """What a long input adds to its hash.
 
-    The input is a row of stripes of 64 bytes, 8 for each of the eight lanes. After 16 of them the lanes are
+    It is a row of stripes of 64 bytes, 8 for each of the eight lanes. After 16 of them the lanes are
     scrambled; the last 64 bytes are one more stripe, whether they overlap the one before or not.
     """
+    products: EightLanes = [
+        XXH_LANE_0,
+        XXH_LANE_1,
+        XXH_LANE_2,
+        XXH_LANE_3,
+        XXH_LANE_4,
+        XXH_LANE_5,
+        XXH_LANE_6,
+        XXH_LANE_7,
+    ]
+    sums: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
     stripes: cython.Py_ssize_t = (length - 1) // 64
+    at: cython.Py_ssize_t = start
+    i: cython.Py_ssize_t
+    result: cython.ulonglong = 0
+    while stripes > 16:
+        take_stripes(products, sums, p, at, 16, secret, 0)
+        scramble(products, sums, secret)
+        at += 16 * 64
+        stripes -= 16
+    take_stripes(products, sums, p, at, stripes, secret, 0)
+    if stripes == 16:
+        scramble(products, sums, secret)
+    take_stripes(products, sums, p, start + length - 64, 1, secret, 121)
+    for i in range(0, 8, 2):
+        result += folded_product(
+            wrapped(products[i] + sums[i + 1]) ^ u64_at(secret, 11 + 8 * i),
+            wrapped(products[i + 1] + sums[i]) ^ u64_at(secret, 19 + 8 * i),
+        )
+    return wrapped(result)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def take_stripes(
+    all_products: cython.p_ulonglong,
+    all_sums: cython.p_ulonglong,
+    p: cython.p_const_uchar,
+    at: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    secret: cython.p_const_uchar,
+    secret_at: cython.Py_ssize_t,
+) -> cython.void:
+    """Add stripes to the lanes, each with a key that lies 8 bytes after the one before.
+
+    To a lane goes a product of its own bytes, and its neighbour's bytes as they are. The two are added up
+    apart, in arrays that nothing else points to: so the compiler does to several lanes at a time what it does
+    to one.
+    """
+    products: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
+    sums: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
+    stripe: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
+    keys: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
+    key: cython.ulonglong
     n: cython.Py_ssize_t
-    at: cython.Py_ssize_t = start + 8 * lane
-    key_at: cython.Py_ssize_t
-    first: cython.ulonglong
-    second: cython.ulonglong
-    first_key: cython.ulonglong
-    second_key: cython.ulonglong
-    for n in range(stripes + 1):
-        key_at = 8 * (n & 15) + 8 * lane
-        if n == stripes:
-            at, key_at = start + length - 64 + 8 * lane, 121 + 8 * lane
-        first = u64_at(p, at)
-        second = u64_at(p, at + 8)
-        first_key = first ^ u64_at(secret, key_at)
-        second_key = second ^ u64_at(secret, key_at + 8)
-        even = wrapped(even + second + (first_key & BITS_32) * (first_key >> 32))
-        odd = wrapped(odd + first + (second_key & BITS_32) * (second_key >> 32))
-        if n & 15 == 15 and n < stripes:
-            even = wrapped((even ^ (even >> 47) ^ u64_at(secret, 128 + 8 * lane)) * XXH_LANE_7)
-            odd = wrapped((odd ^ (odd >> 47) ^ u64_at(secret, 136 + 8 * lane)) * XXH_LANE_7)
-        at += 64
-    return folded_product(even ^ u64_at(secret, 11 + 8 * lane), odd ^ u64_at(secret, 19 + 8 * lane))
+    i: cython.Py_ssize_t
+    for i in range(8):
+        products[i] = all_products[i]
+        sums[i] = all_sums[i]
+    for n in range(count):
+        if cython.compiled and PY_LITTLE_ENDIAN:
+            memcpy(stripe, p + at + 64 * n, 64)
+            memcpy(keys, secret + secret_at + 8 * n, 64)
+        else:
+            for i in range(8):
+                stripe[i] = u64_at(p, at + 64 * n + 8 * i)
+                keys[i] = u64_at(secret, secret_at + 8 * n + 8 * i)
+        for i in range(8):
+            key = stripe[i] ^ keys[i]
+            sums[i] = wrapped(sums[i] + stripe[i])
+            products[i] = wrapped(products[i] + (key & BITS_32) * (key >> 32))
+    for i in range(8):
+        all_products[i] = products[i]
+        all_sums[i] = sums[i]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def scramble(
+    products: cython.p_ulonglong, sums: cython.p_ulonglong, secret: cython.p_const_uchar
+) -> cython.void:
+    i: cython.Py_ssize_t
+    for i in range(8):
+        products[i] = wrapped(products[i] + sums[i ^ 1])
+        products[i] ^= (products[i] >> 47) ^ u64_at(secret, 128 + 8 * i)
+        products[i] = wrapped(products[i] * XXH_LANE_7)
+    for i in range(8):
+        sums[i] = 0
 
 
 @cython.cfunc
@@ -134,11 +194,3 @@ def folded_product(a: cython.ulonglong, b: cython.ulonglong) -> cython.ulonglong
     cross: cython.ulonglong = (low >> 32) + (a_high * b_low & BITS_32) + a_low * b_high
     high: cython.ulonglong = (a_high * b_low >> 32) + (cross >> 32) + a_high * b_high
     return ((cross << 32) | (low & BITS_32)) ^ high
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def wrapped(number: cython.ulonglong) -> cython.ulonglong:
-    """Where C's integers wrap around and Python's grow: hashing wants the wrapping."""
-    return number if cython.compiled else number & 0xFFFFFFFFFFFFFFFF
