@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
 
 from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
 from trivium.spark.tables.batch import Batch
@@ -76,6 +78,25 @@ def test_other_query_has_batches_of_its_own_and_both_are_remembered(sink: TableS
     append(store, 0, rows(2), query="q2")
     assert ids(store) == [1, 2]
     assert {"trivium.shop.clean.q1", "trivium.shop.clean.q2"} <= store.writers()
+
+
+@pytest.mark.parametrize("make", CHANGEABLE)
+def test_batch_that_another_process_commits_meanwhile_is_not_written_again(tmp_path: Path, make: Any) -> None:
+    """A killed driver may leave its commit behind, to land while the next run commits the same batch."""
+    path = str(tmp_path / "t")
+    append(open_store(make(path)), 0, rows(1))
+    late: Any = open_store(make(path))
+    check = late.check
+
+    def overtaken(schema: pa.Schema) -> None:
+        late.check = check
+        append(open_store(make(path)), 1, rows(2))
+        check(schema)
+
+    late.check = overtaken
+    with suppress(CommitFailedError):
+        append(late, 1, rows(2))
+    assert ids(open_store(make(path))) == [1, 2]
 
 
 def test_files_that_no_commit_names_are_in_no_table(sink: TableSink) -> None:

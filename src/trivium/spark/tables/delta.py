@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from trivium.pipeline.sink import TableSink
-from trivium.spark.tables.batch import MARKER, Batch
+from trivium.spark.tables.batch import Batch
 from trivium.spark.tables.data_files import DataFile, Layout
+from trivium.spark.tables.delta_care import writers_in
 from trivium.spark.tables.matching import check_fit, check_partitioning, nullable
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class DeltaStore:
         table = self._open()
         if table is None:
             return set()
-        known = (_flow_of(entry) for entry in table.history())
-        return {writer for writer in known if writer is not None}
+        return set(writers_in(table.history()))
 
     def append(self, batch: Batch, schema: "pa.Schema", files: Sequence[DataFile]) -> None:
         from deltalake import Schema
@@ -102,6 +102,9 @@ class DeltaStore:
         table = self._open()
         return pa.table({}) if table is None else table.to_pyarrow_table()
 
+    def read_whole_batches(self) -> "pa.Table":
+        return self.read()  # A commit is seen as a whole.
+
     def _open(self) -> "DeltaTable | None":
         from deltalake import DeltaTable
 
@@ -121,11 +124,6 @@ def _properties(batch: Batch) -> "CommitProperties":
         max_commit_retries=COMMIT_ATTEMPTS_MAX,
         app_transactions=[Transaction(batch.writer, batch.number)],
     )
-
-
-def _flow_of(entry: dict[str, Any]) -> str | None:
-    flow, query = entry.get(f"{MARKER}.flow"), entry.get(f"{MARKER}.query")
-    return None if flow is None or query is None else f"{MARKER}.{flow}.{query}"
 
 
 def _arrow_schema(table: "DeltaTable") -> "pa.Schema":

@@ -25,6 +25,9 @@ COMMIT_ATTEMPTS_MAX: Final = 20
 """Against other writers; each looks at the table anew."""
 
 CATALOG_FILE: Final = "catalog.db"
+OFFSETS: Final = "offsets."
+"""Before the name of a writer: the property with what its last batch covers."""
+
 _NAMESPACE: Final = "trivium"
 
 
@@ -38,7 +41,7 @@ class IcebergStore:
         if self._sink.table.path is not None:
             folder = _absolute(self._sink.table.path)
         else:
-            table = self._open()
+            table = self.open()
             if table is None:
                 raise TableError(
                     f"The table {self._name} is not in its catalog; create it there, or name a path."
@@ -47,7 +50,7 @@ class IcebergStore:
         return Layout(f"{folder}/data", self._sink.partition_by, keeps_partition_columns=True)
 
     def check(self, schema: "pa.Schema") -> None:
-        table = self._open()
+        table = self.open()
         if table is None:
             return
         fields = table.spec().fields
@@ -56,7 +59,7 @@ class IcebergStore:
         check_fit(self._name, table.schema().as_arrow(), schema)
 
     def writers(self) -> set[str]:
-        table = self._open()
+        table = self.open()
         properties = table.properties if table is not None else {}
         return {name for name in properties if name.startswith(f"{MARKER}.")}
 
@@ -79,8 +82,11 @@ class IcebergStore:
     def read(self) -> "pa.Table":
         import pyarrow as pa
 
-        table = self._open()
+        table = self.open()
         return pa.table({}) if table is None else table.scan().to_arrow()
+
+    def read_whole_batches(self) -> "pa.Table":
+        return self.read()  # A commit is seen as a whole.
 
     # -- the table -------------------------------------------------------------------------------
 
@@ -88,13 +94,18 @@ class IcebergStore:
         from pyiceberg.exceptions import CommitFailedException
 
         for _ in range(COMMIT_ATTEMPTS_MAX):
-            table = self._open() or self._create(schema)
+            table = self.open() or self._create(schema)
             if int(table.properties.get(batch.writer, -1)) >= batch.number:
                 return
             self.check(schema)
+            # Left to itself, pyiceberg repeats a commit on top of what another has written meanwhile: that
+            # may be this very batch, by a process of a run that was killed. Whether it is, is asked here.
+            table.metadata.properties["commit.retry.num-retries"] = "0"
             try:
                 with table.transaction() as transaction:
-                    transaction.set_properties({batch.writer: str(batch.number)})
+                    transaction.set_properties(
+                        {batch.writer: str(batch.number), f"{OFFSETS}{batch.writer}": batch.offsets}
+                    )
                     change(transaction)
             except CommitFailedException:
                 continue  # Somebody else was faster: it may have been this batch.
@@ -116,7 +127,8 @@ class IcebergStore:
     def _identifier(self) -> str:
         return self._sink.table.name or f"{_NAMESPACE}.rows"
 
-    def _open(self) -> "Table | None":
+    def open(self) -> "Table | None":
+        """As it is now; None where it is not there."""
         from pyiceberg.exceptions import NoSuchTableError
 
         if self._sink.table.path is not None and not Path(_absolute(self._sink.table.path)).exists():

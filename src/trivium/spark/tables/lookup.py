@@ -29,7 +29,7 @@ class LookupSource(DataSource):
     def schema(self) -> "StructType":
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return from_arrow_schema(_plain(_rows(self._table())).schema)
+        return from_arrow_schema(plain(_rows(self._table())).schema)
 
     def reader(self, schema: "StructType") -> "LookupReader":
         return LookupReader(self._table())
@@ -48,7 +48,7 @@ class LookupReader(DataSourceReader):
         return [InputPartition(0)]
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        yield from _plain(_rows(self._table)).to_batches()
+        yield from plain(_rows(self._table)).to_batches()
 
 
 def _rows(table: "Table") -> "pa.Table":
@@ -61,7 +61,7 @@ def _rows(table: "Table") -> "pa.Table":
     return rows
 
 
-def _plain(rows: "pa.Table") -> "pa.Table":
+def plain(rows: "pa.Table") -> "pa.Table":
     """With the types that Spark takes from Arrow: no views, no dictionaries, times in microseconds of UTC."""
     import pyarrow as pa
 
@@ -80,6 +80,8 @@ def _plain_type(kind: "pa.DataType") -> "pa.DataType":
         return pa.binary()
     if types.is_timestamp(kind):
         return pa.timestamp("us", "UTC" if kind.tz else None)
-    if types.is_large_list(kind) or types.is_list_view(kind):
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_list_view(kind):
         return pa.list_(_plain_type(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _plain_type(field.type)) for field in kind])
     return kind

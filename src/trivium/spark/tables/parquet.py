@@ -12,27 +12,29 @@ of them twice.
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from trivium.pipeline.sink import TableSink
-from trivium.spark.tables.batch import Batch
+from trivium.spark.tables.batch import MARKER, Batch
 from trivium.spark.tables.data_files import DataFile, Layout, file_system
 from trivium.spark.tables.errors import TableError
 from trivium.spark.tables.matching import check_fit
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.dataset import Dataset
 
 _BOOKS: Final = "_trivium"
-_STAGED: Final = f"{_BOOKS}/staged"
+STAGED: Final = f"{_BOOKS}/staged"
 
 
 class ParquetStore:
     def __init__(self, sink: TableSink, path: str) -> None:
         self._path = path.rstrip("/")
         self._partition_by = sink.partition_by
-        self.layout: Final = Layout(f"{self._path}/{_STAGED}", sink.partition_by, has_folders=True)
+        self.layout: Final = Layout(f"{self._path}/{STAGED}", sink.partition_by, has_folders=True)
 
     def check(self, schema: "pa.Schema") -> None:
         """Against the columns that are in files; those of partitions are in the names of folders."""
@@ -45,11 +47,12 @@ class ParquetStore:
         return {path.rpartition("/")[2].removesuffix(".json") for path in self._books()}
 
     def append(self, batch: Batch, schema: "pa.Schema", files: Sequence[DataFile]) -> None:
-        done = self._last(batch)
+        self.finish_replacing()
+        done = self.read_note(batch.writer)
         if done is None or done["number"] < batch.number:
             self.check(schema)
             done = {**asdict(batch), "files": [file.path for file in files]}
-            self._write_whole(f"{_BOOKS}/{batch.writer}.json", json.dumps(done).encode())
+            self.write_note(batch.writer, done)
         if done["number"] == batch.number:
             self._move(done["files"])
 
@@ -57,15 +60,73 @@ class ParquetStore:
         raise TableError("Parquet files cannot be changed by key; use delta or iceberg, or append.")
 
     def read(self) -> "pa.Table":
-        import pyarrow as pa
-        from pyarrow import dataset
+        return self._rows_of(self.files())
+
+    def read_whole_batches(self) -> "pa.Table":
+        """Without files of a batch whose others are still to be moved."""
+        waiting = [set(book["files"]) for book in map(self._book, self._books()) if self._is_unmoved(book)]
+        return self._rows_of([path for path in self.files() if not any(path in each for each in waiting)])
+
+    def files(self) -> list[str]:
+        """What readers of the folder see, below it."""
+        from pyarrow.fs import FileSelector
 
         filesystem, folder = file_system(self._path)
-        if self._columns() is None:
-            return pa.table({})
-        return dataset.dataset(
-            folder, filesystem=filesystem, format="parquet", partitioning="hive"
-        ).to_table()
+        infos = filesystem.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True))
+        below = (info.path.removeprefix(f"{folder}/") for info in infos)
+        return sorted(path for path in below if path.endswith(".parquet") and not path.startswith("_"))
+
+    def books(self) -> list[dict[str, Any]]:
+        """The last batch of each writer."""
+        return [self._book(path) for path in self._books()]
+
+    def schema(self) -> "pa.Schema":
+        """All columns of all files, those of partitions among them."""
+        return self._dataset(self.files()).schema
+
+    def schema_of_files(self, files: Sequence[str]) -> "pa.Schema":
+        """What is in some files, without the names of folders."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        filesystem, folder = file_system(self._path)
+        found = [parquet.read_schema(f"{folder}/{path}", filesystem=filesystem) for path in files]
+        return pa.unify_schemas([schema.remove_metadata() for schema in found])
+
+    # -- replacing -------------------------------------------------------------------------------
+
+    def replace(self, old: Sequence[str], new: str) -> None:
+        """Put a staged file in the place of others that have the same rows."""
+        self.write_note("replacing", {"old": list(old), "new": new})
+        self.finish_replacing()
+
+    def finish_replacing(self) -> None:
+        """What was begun, by whomever; several may do so at once. The old go first: a reader may miss rows
+        for a moment, and none is there twice."""
+        note = self.read_note("replacing")
+        if note is None:
+            return
+        filesystem, folder = file_system(self._path)
+        for path in note["old"]:
+            with suppress(FileNotFoundError):
+                filesystem.delete_file(f"{folder}/{path}")
+        self._move([note["new"]])
+        self.remove_note("replacing")
+
+    def read_note(self, name: str) -> dict[str, Any] | None:
+        from pyarrow.fs import FileType
+
+        filesystem, folder = file_system(self._path)
+        path = f"{folder}/{_BOOKS}/{name}.json"
+        return None if filesystem.get_file_info(path).type is FileType.NotFound else self._book(path)
+
+    def write_note(self, name: str, facts: dict[str, Any]) -> None:
+        self._write_whole(f"{_BOOKS}/{name}.json", json.dumps(facts).encode())
+
+    def remove_note(self, name: str) -> None:
+        filesystem, folder = file_system(self._path)
+        with suppress(FileNotFoundError):
+            filesystem.delete_file(f"{folder}/{_BOOKS}/{name}.json")
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -75,19 +136,39 @@ class ParquetStore:
 
         filesystem, folder = file_system(self._path)
         for path in paths:
-            staged = f"{folder}/{_STAGED}/{path}"
+            staged = f"{folder}/{STAGED}/{path}"
             if filesystem.get_file_info(staged).type is FileType.NotFound:
                 continue
             filesystem.create_dir(f"{folder}/{path}".rpartition("/")[0], recursive=True)
-            filesystem.move(staged, f"{folder}/{path}")
+            with suppress(FileNotFoundError):  # Somebody else was faster.
+                filesystem.move(staged, f"{folder}/{path}")
 
-    def _last(self, batch: Batch) -> dict[str, Any] | None:
+    def _rows_of(self, files: Sequence[str]) -> "pa.Table":
+        import pyarrow as pa
+
+        return self._dataset(files).to_table() if files else pa.table({})
+
+    def _dataset(self, files: Sequence[str]) -> "Dataset":
+        """Files may have columns that older ones have not."""
+        from pyarrow import dataset
+
+        filesystem, folder = file_system(self._path)
+        options = dataset.FileSystemFactoryOptions(partition_base_dir=folder)
+        options.partitioning_factory = dataset.HivePartitioning.discover()
+        factory = dataset.FileSystemDatasetFactory(
+            filesystem, [f"{folder}/{path}" for path in files], dataset.ParquetFileFormat(), options
+        )
+        return factory.finish(factory.inspect(fragments=None))
+
+    def _is_unmoved(self, book: dict[str, Any]) -> bool:
         from pyarrow.fs import FileType
 
         filesystem, folder = file_system(self._path)
-        path = f"{folder}/{_BOOKS}/{batch.writer}.json"
-        if filesystem.get_file_info(path).type is FileType.NotFound:
-            return None
+        staged = filesystem.get_file_info([f"{folder}/{STAGED}/{path}" for path in book["files"]])
+        return any(info.type is not FileType.NotFound for info in staged)
+
+    def _book(self, path: str) -> dict[str, Any]:
+        filesystem, _ = file_system(self._path)
         with filesystem.open_input_file(path) as file:
             book: dict[str, Any] = json.loads(file.readall())
         return book
@@ -104,18 +185,19 @@ class ParquetStore:
 
         filesystem, folder = file_system(self._path)
         found = filesystem.get_file_info(FileSelector(f"{folder}/{_BOOKS}", allow_not_found=True))
-        return [info.path for info in found if info.path.endswith(".json")]
+        return [
+            info.path
+            for info in found
+            if info.base_name.startswith(f"{MARKER}.") and info.path.endswith(".json")
+        ]
 
     def _columns(self) -> "pa.Schema | None":
         """Of any file that is there: all have the same."""
         from pyarrow import parquet
-        from pyarrow.fs import FileSelector
 
         filesystem, folder = file_system(self._path)
-        for info in filesystem.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True)):
-            below = info.path.removeprefix(f"{folder}/")
-            if below.endswith(".parquet") and not below.startswith("_"):
-                return parquet.read_schema(info.path, filesystem=filesystem)
+        for path in self.files():
+            return parquet.read_schema(f"{folder}/{path}", filesystem=filesystem)
         return None
 
 

@@ -31,3 +31,6 @@ class TableStore(Protocol):
 
     def read(self) -> "pa.Table":
         """All rows; an empty table without columns where there is none yet."""
+
+    def read_whole_batches(self) -> "pa.Table":
+        """The same, without batches of which only some files can be seen yet."""
