@@ -20,6 +20,7 @@ _COMMANDS = {
     "pipeline": "Write, check, run and watch data pipelines.",
     "produce": "Send lines of text as records.",
     "serve": "Run a broker for clients of Kafka, Iggy and RustLog.",
+    "table": "Look at and look after tables that pipelines write.",
     "topic": "List, create, describe, change and delete topics.",
 }
 

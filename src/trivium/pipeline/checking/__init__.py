@@ -16,12 +16,12 @@ from trivium.pipeline.checking.source_columns import relation_of
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Finding, Severity
 
-__all__ = ["broker_findings", "check", "in_order", "unreachable"]
+__all__ = ["broker_findings", "check", "in_order", "relations_of", "unreachable"]
 
 
 def check(definition: Definition) -> list[Finding]:
     """Errors first, each with its line."""
-    return in_order(definition, _findings(definition))
+    return in_order(definition, _findings(definition, {}))
 
 
 def in_order(definition: Definition, findings: Iterable[Finding]) -> list[Finding]:
@@ -32,8 +32,16 @@ def in_order(definition: Definition, findings: Iterable[Finding]) -> list[Findin
     return sorted(placed, key=lambda each: (each.severity is not Severity.ERROR, each.line or 0))
 
 
-def _findings(definition: Definition) -> Iterator[Finding]:
+def relations_of(definition: Definition) -> dict[str, Relation]:
+    """What each source and flow gives, by its casefolded name, as far as it is known without Spark."""
     relations: dict[str, Relation] = {}
+    for _ in _findings(definition, relations):
+        pass
+    return relations
+
+
+def _findings(definition: Definition, relations: dict[str, Relation]) -> Iterator[Finding]:
+    """``relations`` are filled on the way."""
     for source in definition.sources:
         relation, findings = relation_of(definition, source)
         relations[source.name.casefold()] = relation
