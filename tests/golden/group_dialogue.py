@@ -55,7 +55,7 @@ STATIC: Final = {
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|^[\w-]{22}$")
 """As Java prints it, or Kafka, which does so for members that it names itself in consumer groups."""
-_KEYS: Final = ("member_id", "group_id", "name", "partition_index")
+_KEYS: Final = ("member_id", "group_id", "transactional_id", "name", "partition_index")
 UNKNOWN_ID: Final = bytes(15) + b"\x77"
 
 
@@ -125,7 +125,7 @@ class Talk:
     def _plain(self, value: Any) -> Any:
         if isinstance(value, Struct):
             return {
-                each.name: "PORT" if each.name == "port" else self._plain(getattr(value, each.name))
+                each.name: self._plain_field(each.name, getattr(value, each.name))
                 for each in type(value).fields
             }
         if isinstance(value, list):
@@ -138,6 +138,9 @@ class Talk:
         if isinstance(value, bytes) and len(value) == len(ZERO_UUID):
             return "ID" if value not in (ZERO_UUID, UNKNOWN_ID) else value.hex()
         return value.hex() if isinstance(value, bytes) else value
+
+    def _plain_field(self, name: str, value: Any) -> Any:
+        return "PORT" if name == "port" else self._plain(value)
 
 
 # -- what is said ----------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Holds the dialogues about groups with a real Kafka and keeps its answers in ``kafka-groups/``.
+"""Holds the dialogues about groups and transactions with a real Kafka and keeps its answers in
+``kafka-groups/``.
 
 Run by hand, with Java at hand: ``python -m tests.golden.record_groups``. Nothing else writes these files.
 """
@@ -13,13 +14,16 @@ from typing import Any
 from tests.golden.consumer_group_dialogue import CONSUMER_DIALOGUES
 from tests.golden.group_dialogue import ANSWERS, DIALOGUES, Talk
 from tests.golden.share_group_dialogue import SHARE_DIALOGUES
+from tests.golden.transaction_dialogue import TRANSACTION_DIALOGUES
+from tests.golden.transaction_talk import TransactionTalk
 from tests.interop.kafka import Kafka
 
 CLUSTER_ID = "dHJpdml1bS1nb2xkZW4tMw"
 SETTLE_SECONDS = 1
 """Kafka's group coordinator hears of new topics a little later than its clients do."""
 
-ALL = {**DIALOGUES, **CONSUMER_DIALOGUES, **SHARE_DIALOGUES}
+OF_GROUPS = {**DIALOGUES, **CONSUMER_DIALOGUES, **SHARE_DIALOGUES}
+ALL = [*OF_GROUPS, *TRANSACTION_DIALOGUES]
 
 
 def record(name: str) -> dict[str, Any]:
@@ -27,10 +31,13 @@ def record(name: str) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as directory,
         Kafka.obtain().broker(Path(directory) / "data", CLUSTER_ID) as address,
     ):
-        talk = Talk(address)
+        talk = TransactionTalk(address) if name in TRANSACTION_DIALOGUES else Talk(address)
         talk.begin()
         time.sleep(SETTLE_SECONDS)
-        ALL[name](talk)
+        if isinstance(talk, TransactionTalk):
+            TRANSACTION_DIALOGUES[name](talk)
+        else:
+            OF_GROUPS[name](talk)
         talk.close()
     return talk.answers
 

@@ -1,4 +1,6 @@
-"""Our broker gives members of groups the answers that real Kafka 4.3.1 gave (mission 003.6, 003.26-28)."""
+"""Our broker gives members of groups and transactional producers the answers that real Kafka 4.3.1 gave
+(mission 003.6-7, 003.26-28, 003.33).
+"""
 
 import json
 from typing import Any
@@ -7,6 +9,8 @@ import pytest
 from tests.golden.consumer_group_dialogue import CONSUMER_DIALOGUES
 from tests.golden.group_dialogue import ANSWERS, DIALOGUES, STATIC, Talk
 from tests.golden.share_group_dialogue import SHARE_DIALOGUES
+from tests.golden.transaction_dialogue import TRANSACTION_DIALOGUES
+from tests.golden.transaction_talk import TransactionTalk
 
 from trivium.testing import Broker
 
@@ -24,6 +28,20 @@ def test_answers_to_members_are_those_of_kafka(name: str) -> None:
     assert talk.answers.keys() == expected.keys()
     for label, answer in talk.answers.items():
         assert answer == _without_leader(expected[label]), label
+
+
+@pytest.mark.parametrize("name", TRANSACTION_DIALOGUES)
+def test_answers_to_transactional_producers_are_those_of_kafka(name: str) -> None:
+    """Also what is wrong: stale epochs, wrong states, unknown ids, partitions outside, older generations."""
+    expected = json.loads((ANSWERS / f"{name}.json").read_text(encoding="utf-8"))
+    with Broker(settings=STATIC) as broker:
+        talk = TransactionTalk(broker.bootstrap)
+        talk.begin()
+        TRANSACTION_DIALOGUES[name](talk)
+        talk.close()
+    assert talk.answers.keys() == expected.keys()
+    for label, answer in talk.answers.items():
+        assert answer == expected[label], label
 
 
 def _without_leader(answer: Any) -> Any:

@@ -143,7 +143,7 @@ class Producing:
                 if acks == ACKS_ALL and partition.rules.min_insync_replicas > 1:
                     self._check_replicas(partition)
                 is_admitted = admission is not None and admission.includes(partition)
-                result = self._append(partition, part, command.transactional_id, is_admitted=is_admitted)
+                result = self._append(partition, part, command, is_admitted=is_admitted)
                 if (partition.rules.durable and acks == ACKS_ALL) or partition.rules.sync_each:
                     waiting.append((len(results), partition))
             except RecordsRefused as refused:
@@ -177,7 +177,7 @@ class Producing:
         self,
         partition: LivePartition,
         part: ProducePart,
-        transactional_id: str | None,
+        command: Produce,
         *,
         is_admitted: bool,
     ) -> ProducedPart:
@@ -206,12 +206,17 @@ class Producing:
             if header.producer_id >= 0:
                 if len(batches) > 1:
                     raise Refused(Fault.INVALID_RECORD, "An idempotent producer sends one batch at a time.")
-                if transactional_id is None and header.is_transactional:
+                if command.transactional_id is None and header.is_transactional:
                     raise Refused(
                         NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID],
                         "Records of a transaction, and nobody says which transactional id it has.",
                     )
-                copy = earlier_copy(log.producer(header.producer_id), header, is_admitted=is_admitted)
+                copy = earlier_copy(
+                    log.producer(header.producer_id),
+                    header,
+                    is_admitted=is_admitted,
+                    is_beginning=is_admitted and command.joins_transaction,
+                )
                 if copy is not None:
                     return ProducedPart(
                         part.topic,

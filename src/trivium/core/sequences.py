@@ -21,11 +21,16 @@ def is_ongoing(facts: ProducerFacts | None, header: BatchHeader) -> bool:
 
 
 def earlier_copy(
-    facts: ProducerFacts | None, header: BatchHeader, *, is_admitted: bool = False
+    facts: ProducerFacts | None,
+    header: BatchHeader,
+    *,
+    is_admitted: bool = False,
+    is_beginning: bool = False,
 ) -> ProducedFacts | None:
     """The batch in the log that this one repeats; None if it is new and may follow. Otherwise ``Refused``.
 
     ``is_admitted``: the coordinator knows that the producer's transaction has come to this partition.
+    ``is_beginning``: by this very batch (KIP-890), so that its epoch has nothing before it here.
     """
     if header.is_transactional and not is_admitted and not is_ongoing(facts, header):
         raise Refused(
@@ -34,7 +39,9 @@ def earlier_copy(
         )
     if facts is None:
         # Nothing is known, be it that the producer is new or that retention took its records with its
-        # past: any sequence may come first.
+        # past: any sequence may come first, but in an epoch that begins here.
+        if is_beginning and header.base_sequence != 0:
+            raise _out_of_order(header, 0)
         return None
     copy = facts.duplicate_of(header)
     if copy is None:
@@ -62,7 +69,11 @@ def _check_sequence(facts: ProducerFacts, header: BatchHeader) -> None:
     last = facts.last_sequence if header.producer_epoch == facts.epoch else -1
     expected = (last + 1) % _SEQUENCES
     if header.base_sequence != expected:
-        raise Refused(
-            Fault.OUT_OF_ORDER_SEQUENCE,
-            f"Producer {header.producer_id} sends sequence {header.base_sequence}, {expected} comes next.",
-        )
+        raise _out_of_order(header, expected)
+
+
+def _out_of_order(header: BatchHeader, expected: int) -> Refused:
+    return Refused(
+        Fault.OUT_OF_ORDER_SEQUENCE,
+        f"Producer {header.producer_id} sends sequence {header.base_sequence}, {expected} comes next.",
+    )

@@ -5,14 +5,13 @@ Served: 0-5.
 2   PRODUCER_FENCED may be said (KIP-588)
 3   flexible
 4   by brokers, for many transactions at once, or only to verify (KIP-890)
-5   TRANSACTION_ABORTABLE may be said
+5   TRANSACTION_ABORTABLE may be said; Kafka says it in version 4, too
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from trivium.core.commands.transactions import AddedBatch, AddedPart, AddPartitions, AddPartitionsInBatch
-from trivium.core.faults import Fault
 from trivium.messages.api import ApiKey
 from trivium.messages.api.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -22,13 +21,11 @@ from trivium.messages.api.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
 )
-from trivium.messages.errors import ErrorCode
 from trivium.protocols.kafka.api import Api, Call
 from trivium.protocols.kafka.faults import code_of, fenced_code
 
 _FENCED_SINCE: Final = 2
 _BATCHES_SINCE: Final = 4
-_ABORTABLE_SINCE: Final = 5
 
 
 def to_command(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitions | AddPartitionsInBatch:
@@ -79,19 +76,14 @@ def _topics(parts: Sequence[AddedPart], version: int) -> list[AddPartitionsToTxn
     for part in parts:
         by_topic.setdefault(part.topic, []).append(
             AddPartitionsToTxnPartitionResult(
-                partition_index=part.partition, partition_error_code=_code(part.fault, version)
+                partition_index=part.partition,
+                partition_error_code=fenced_code(part.fault, is_known=version >= _FENCED_SINCE),
             )
         )
     return [
         AddPartitionsToTxnTopicResult(name=name, results_by_partition=partitions)
         for name, partitions in by_topic.items()
     ]
-
-
-def _code(fault: Fault | None, version: int) -> int:
-    if fault is Fault.TRANSACTION_ABORTABLE and version < _ABORTABLE_SINCE:
-        return ErrorCode.INVALID_TXN_STATE
-    return fenced_code(fault, is_known=version >= _FENCED_SINCE)
 
 
 API = Api(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, to_command, to_response)
