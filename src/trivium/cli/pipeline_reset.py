@@ -4,7 +4,7 @@ import click
 
 from trivium.cli.output import printable, writing
 from trivium.cli.pipeline_file import file_argument, read_pipeline
-from trivium.pipeline.mistake import did_you_mean
+from trivium.cli.pipeline_running import flow_named
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.reset import plan_reset
 
@@ -25,13 +25,7 @@ def command(file: str, flow_name: str, remove_output: bool, yes: bool) -> None:
       trivium pipeline reset orders.toml clean_orders --remove-output --yes
     """
     definition = read_pipeline(file)
-    flow = definition.flow(flow_name)
-    if flow is None or flow.sink is None:
-        there = [each.name for each in definition.flows if each.sink is not None]
-        raise click.BadParameter(
-            printable(f"There is no flow {flow_name} with a sink. {did_you_mean(flow_name, there)}"),
-            param_hint="FLOW",
-        )
+    flow = flow_named(definition, flow_name)
     try:
         reset = plan_reset(definition, flow, removes_output=remove_output)
     except CannotRun as error:

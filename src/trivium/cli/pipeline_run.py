@@ -1,54 +1,13 @@
-"""``trivium pipeline run``: a pipeline's flows on Spark, watched while they run and summed up at the end."""
-
-import signal
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, fields
-from types import FrameType
-from typing import TYPE_CHECKING
+"""``trivium pipeline run``: a pipeline's flows on Spark."""
 
 import click
 
 from trivium.cli.connecting import json_option
-from trivium.cli.output import printable, write_json, writing
-from trivium.cli.pipeline_file import file_argument, pipeline_broker_option, read_pipeline
-from trivium.pipeline.checking import check
-from trivium.pipeline.finding import Severity
+from trivium.cli.output import printable
+from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
+from trivium.cli.pipeline_running import master_option, run_flows, runnable
 from trivium.pipeline.mistake import Mistake
 from trivium.pipeline.trigger import Trigger, parse_trigger
-from trivium.spark.running.errors import CannotRun
-from trivium.spark.running.tally import Tally
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from trivium.spark.running.run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressRow:
-    flow: str
-    rows_in: int
-    rows_out: int
-    quarantined: int
-    dropped: int
-    rows_per_second: int
-    lag_records: int | None
-    batch_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryRow:
-    flow: str
-    rows_in: int
-    rows_out: int
-    quarantined: int
-    dropped: int
-    still_open: int
-    """Rows of windows that are not final, of keys and of joins that wait."""
-
-    offsets: str
 
 
 @click.command("run")
@@ -59,7 +18,7 @@ class SummaryRow:
     metavar="WHEN",
     help="Instead of what the flows say: continuous, available-now, or how often, '10 seconds'.",
 )
-@click.option("--master", metavar="URL", help="Where Spark runs: local[*], or TRIVIUM_MASTER, unless said.")
+@master_option
 @pipeline_broker_option
 @json_option
 def command(
@@ -81,28 +40,9 @@ def command(
       trivium pipeline run orders.toml --trigger available-now
       trivium pipeline run orders.toml --only clean_orders --master 'local[4]'
     """
-    definition = read_pipeline(file)
-    errors = [each for each in check(definition) if each.severity is Severity.ERROR]
-    if errors:
-        raise click.ClickException(
-            printable(f"{file}: {errors[0]} 'trivium pipeline check {file}' shows all mistakes.")
-        )
+    definition = runnable(file)
     when = _trigger(trigger)
-    with _refusals(), _until_interrupted() as is_interrupted, _spark(master) as spark:
-        from trivium.spark.running.run import Run
-
-        with Run(definition, spark, bootstrap) as run:
-            run.start(only, when)
-            with _watching(definition.name, run) as watch:
-                run.wait(watch, is_interrupted)
-        tallies = list(run.tallies.values())
-    if as_json:
-        write_json({"pipeline": definition.name, "flows": [asdict(tally) for tally in tallies]})
-    else:
-        _show_summary(definition.name, tallies)
-    failures = [f"{tally.flow} stopped: {tally.failure}" for tally in tallies if tally.failure]
-    if failures:
-        raise click.ClickException(printable("\n".join(failures)))
+    run_flows(definition, bootstrap, master, lambda run: run.start(only, when), as_json=as_json)
 
 
 def _trigger(said: str | None) -> Trigger | None:
@@ -110,145 +50,3 @@ def _trigger(said: str | None) -> Trigger | None:
         return None if said is None else parse_trigger(said)
     except Mistake as mistake:
         raise click.BadParameter(printable(str(mistake)), param_hint="--trigger") from mistake
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except CannotRun as error:
-        raise click.ClickException(printable(str(error))) from error
-
-
-@contextmanager
-def _spark(master: str | None) -> "Iterator[SparkSession]":
-    """Whoever has started it ends it."""
-    from trivium.spark import session
-    from trivium.spark.launch.errors import LaunchError
-
-    is_running = _is_spark_running()
-
-    # PySpark takes Ctrl-C over while it starts, and raises out of whatever is done at that moment. It hears
-    # of none until it has started, and then the handler is ours again.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    ours = signal.getsignal(signal.SIGINT)
-    try:
-        spark = session(master)
-    except LaunchError as error:
-        raise click.ClickException(printable(str(error))) from error
-    finally:
-        signal.signal(signal.SIGINT, ours)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    try:
-        yield spark
-    finally:
-        if not is_running:
-            spark.stop()
-
-
-def _is_spark_running() -> bool:
-    try:
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        return False
-    return SparkSession.getActiveSession() is not None
-
-
-@contextmanager
-def _until_interrupted() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM ask for an end; whoever asks twice does not want to wait for it."""
-    asked = False
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        click.echo("Ending; the next run goes on from here.", err=True)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: asked
-    except KeyboardInterrupt:
-        raise click.exceptions.Exit(1) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _watching(name: str, run: "Run") -> Iterator[Callable[[], None]]:
-    """A table that is drawn anew, on standard error, where somebody watches a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.table import Table
-
-    def drawn() -> Table:
-        headings = [field.name.replace("_", " ") for field in fields(ProgressRow)]
-        table = Table(*headings, title=printable(name), box=None)
-        for tally in run.tallies.values():
-            table.add_row(
-                *(
-                    "" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
-                    for cell in astuple(_progress(tally))
-                )
-            )
-        return table
-
-    with Live(drawn(), console=Console(stderr=True), refresh_per_second=2, transient=True) as live:
-        yield lambda: live.update(drawn())
-
-
-def _progress(tally: Tally) -> ProgressRow:
-    return ProgressRow(
-        tally.flow,
-        tally.rows_in,
-        tally.rows_out,
-        tally.quarantined,
-        tally.dropped,
-        round(tally.rows_per_second),
-        tally.lag_records,
-        tally.batch_ms,
-    )
-
-
-def _show_summary(name: str, tallies: list[Tally]) -> None:
-    from trivium.cli.tables import show_table
-
-    rows = [
-        SummaryRow(
-            tally.flow,
-            tally.rows_in,
-            tally.rows_out,
-            tally.quarantined,
-            tally.dropped,
-            tally.state_rows,
-            _offsets_text(tally),
-        )
-        for tally in tallies
-    ]
-    show_table(printable(name), rows)
-    with writing():
-        for tally in tallies:
-            for sentence in _remarks(tally):
-                click.echo(printable(sentence))
-
-
-def _offsets_text(tally: Tally) -> str:
-    return ", ".join(
-        f"{topic}-{partition}: {offset}"
-        for topic, partitions in sorted(tally.offsets.items())
-        for partition, offset in sorted(partitions.items(), key=lambda each: int(each[0]))
-    )
-
-
-def _remarks(tally: Tally) -> Iterator[str]:
-    for name, count in sorted(tally.reasons.items()):
-        yield f"{tally.flow}: {count:,} set aside by {name}."
-    for source, columns in tally.new_columns.items():
-        yield f"{tally.flow}: records of {source} have columns that its schema has not: {', '.join(columns)}."
-    if tally.state_rows:
-        yield f"{tally.flow}: {tally.state_rows:,} rows of state wait; windows come out when later data does."

@@ -16,7 +16,8 @@ from trivium.pipeline.source import TableSource, TopicSource
 from trivium.spark.running.columns import unique
 from trivium.spark.running.judging import DROPPED, accepted, judge
 from trivium.spark.running.lineage import Carried, carry
-from trivium.spark.running.source_frames import PROBLEM, decoded, new_columns, raw_stream, table_frame
+from trivium.spark.running.passages import Passage
+from trivium.spark.running.source_frames import PROBLEM, decoded, new_columns, table_frame
 from trivium.spark.sinks.judged import REASONS, RECORD
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ class FlowFrames:
         definition: Definition,
         graph: Graph,
         schemas: Mapping[str, Schema],
-        bootstrap: str,
         flow: Flow,
+        passage: Passage,
     ) -> None:
         self._session = session
         self._definition = definition
         self._graph = graph
         self._schemas = schemas
-        self._bootstrap = bootstrap
         self._flow = flow
+        self._passage = passage
         self._decoded: dict[str, DataFrame] = {}
         self.scans: dict[str, int] = {}
         """How often the query reads each source, by its name: Spark counts rows each time."""
@@ -132,8 +133,7 @@ class FlowFrames:
         """Every record, those that cannot be read among them."""
         self.scans[source.name] = self.scans.get(source.name, 0) + 1
         if source.name not in self._decoded:
-            group = self._definition.group_of(self._flow)
-            raw = raw_stream(self._session, source, self._bootstrap, group)
+            raw = self._passage.open(self._session, source)
             self._decoded[source.name] = self._watched(
                 source, decoded(source, self._schemas[source.name], raw)
             )

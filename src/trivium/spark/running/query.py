@@ -16,7 +16,9 @@ from trivium.spark.running.columns import visible
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.flow_frames import FlowFrames
 from trivium.spark.running.judging import DROPPED, reason_of
+from trivium.spark.running.passages import Live, Passage
 from trivium.spark.running.source_frames import PROBLEM, column
+from trivium.spark.running.stateless import check_stateless
 from trivium.spark.running.tally import COUNTS
 from trivium.spark.sinks.checkpoint import query_id_of
 from trivium.spark.sinks.judged import RAW_COLUMNS, REASONS, RECORD
@@ -60,13 +62,16 @@ def prepare(
     schemas: Mapping[str, Schema],
     bootstrap: str,
     flow: Flow,
+    passage: Passage | None = None,
 ) -> PreparedQuery:
+    """``passage``: what the flow is run on; None is the topics as they come."""
     assert flow.sink is not None
-    frames = FlowFrames(session, definition, graph, schemas, bootstrap, flow)
+    passage = passage or Live(definition, flow, bootstrap)
+    frames = FlowFrames(session, definition, graph, schemas, flow, passage)
     judged = _counted(frames.judged(), flow)
-    plan = SinkPlan(
-        definition.group_of(flow), definition.checkpoint_of(flow), bootstrap, flow.sink, flow.quarantine
-    )
+    if not passage.is_live:
+        check_stateless(judged, flow)
+    plan = SinkPlan(passage.name, passage.checkpoint, bootstrap, flow.sink, flow.quarantine)
     names = visible(judged.drop(DROPPED), flow)
     if isinstance(flow.sink, TableSink):
         _check_table(judged.select(*(column(name) for name in names)), plan, flow.sink)

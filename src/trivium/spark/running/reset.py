@@ -36,6 +36,10 @@ def plan_reset(definition: Definition, flow: Flow, *, removes_output: bool) -> R
         sentences.append(f"Forgets how far {definition.group_of(flow)} has read ({checkpoint}).")
     else:
         sentences.append(f"{definition.group_of(flow)} has no checkpoint; there is nothing to forget.")
+    # Where it began, and with its rows what was filled and sent through again, is forgotten, too.
+    memories = [definition.beginnings_of(flow)]
+    memories += [definition.backfills_of(flow), definition.replay_of(flow)] if removes_output else []
+    folders += [folder for folder in map(_folder, memories) if folder.exists()]
     for sink in (flow.sink, flow.quarantine):
         if sink is not None:
             sentence, folder = _output(sink, removes_output=removes_output)

@@ -22,9 +22,11 @@ from trivium.pipeline.trigger import Trigger
 from trivium.spark.connector.errors import ConnectorError
 from trivium.spark.running.errors import CannotRun, FlowFailed, sentence_of
 from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
+from trivium.spark.running.passages import Passage
 from trivium.spark.running.places import with_whole_paths
 from trivium.spark.running.query import PreparedQuery, prepare
 from trivium.spark.running.schemas import schemas_of
+from trivium.spark.running.seen_columns import note_seen_columns
 from trivium.spark.running.tally import Tally
 from trivium.spark.tables.errors import TableError
 
@@ -63,8 +65,11 @@ class Run:
     ) -> None:
         self.stop()
 
-    def start(self, only: Sequence[str] = (), trigger: Trigger | None = None) -> None:
-        """Start the flows, or some of them; nothing is started if one of them cannot be."""
+    def start(
+        self, only: Sequence[str] = (), trigger: Trigger | None = None, passage: Passage | None = None
+    ) -> None:
+        """Start the flows, or some of them; nothing is started if one of them cannot be. ``passage``: what
+        they are run on instead of the topics as they come."""
         flows = self._chosen(only)
         graph = graph_of(self._definition)
         sources = {s.name: s for flow in flows for s in graph.topic_sources(self._definition, flow)}
@@ -72,7 +77,9 @@ class Run:
             session = own_session(self._spark)
             schemas = schemas_of(session, self._definition, sources.values(), self._bootstrap)
             prepared = [
-                prepare(own_session(self._spark), self._definition, graph, schemas, self._bootstrap, flow)
+                prepare(
+                    own_session(self._spark), self._definition, graph, schemas, self._bootstrap, flow, passage
+                )
                 for flow in flows
             ]
         except (TableError, ClientError, ConnectorError) as error:
@@ -137,6 +144,8 @@ class Run:
             if said["batchId"] > seen:
                 self.tallies[name].add(said, prepared.scans)
                 self._seen[name] = seen = said["batchId"]
+        for source, columns in self.tallies[name].new_columns.items():
+            note_seen_columns(self._definition, source, columns)
 
     def _chosen(self, only: Sequence[str]) -> list[Flow]:
         flows = [flow for flow in self._definition.flows if flow.sink is not None]

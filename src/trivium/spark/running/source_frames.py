@@ -5,12 +5,14 @@ itself behind them, with what is wrong with it.
 """
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from trivium.client.cluster import Cluster
+from trivium.client.topology import TopicPartition
 from trivium.pipeline.schema import METADATA, Schema, quoted
 from trivium.pipeline.source import NewColumns, TableSource, TopicSource
 from trivium.pipeline.start import StartKind
+from trivium.spark.connector.offsets_json import to_json
 from trivium.spark.running.decoding import decode
 from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
 
@@ -25,19 +27,29 @@ PROBLEM: Final = "problem"
 """Field of a record: why it could not be read (ARRAY<STRING>), NULL where it could."""
 
 
-def raw_stream(session: "SparkSession", source: TopicSource, bootstrap: str, group: str) -> "DataFrame":
+def raw_stream(
+    session: "SparkSession",
+    source: TopicSource,
+    bootstrap: str,
+    group: str,
+    begins_at: Mapping[TopicPartition, int] | None,
+) -> "DataFrame":
+    """``begins_at``: without a checkpoint; None where no topic is there yet."""
     reader = session.readStream.format("trivium").options(
-        **{
-            "kafka.bootstrap.servers": bootstrap,
-            "kafka.group.id": group,
-            "kafka.isolation.level": "read_committed",
-            "includeHeaders": "true",
-            "maxOffsetsPerTrigger": str(OFFSETS_PER_BATCH_MAX),
-            **_subscription(source),
-            **_start(source, bootstrap),
-        }
+        **{**topic_options(bootstrap, group), **_subscription(source), **_start(source, begins_at)}
     )
     return reader.load()
+
+
+def topic_options(bootstrap: str, group: str) -> dict[str, str]:
+    """How a pipeline reads any topic."""
+    return {
+        "kafka.bootstrap.servers": bootstrap,
+        "kafka.group.id": group,
+        "kafka.isolation.level": "read_committed",
+        "includeHeaders": "true",
+        "maxOffsetsPerTrigger": str(OFFSETS_PER_BATCH_MAX),
+    }
 
 
 def _subscription(source: TopicSource) -> dict[str, str]:
@@ -46,24 +58,11 @@ def _subscription(source: TopicSource) -> dict[str, str]:
     return {"subscribe": ",".join(source.topics)}
 
 
-def _start(source: TopicSource, bootstrap: str) -> dict[str, str]:
-    start = source.start
-    if start.kind is StartKind.TIME:
-        return {
-            "startingTimestamp": str(start.timestamp_ms),
-            "startingOffsetsByTimestampStrategy": "latest",
-        }
-    if start.kind is not StartKind.OFFSETS:
-        return {"startingOffsets": str(start.kind)}
-    named = {(each.topic, each.partition): each.offset for each in start.offsets}
-    offsets: dict[str, dict[str, int]] = {}
-    earliest = -2  # As Spark's offsets say it.
-    with Cluster.connect(bootstrap) as cluster:
-        for topic in source.topics or tuple(dict.fromkeys(each.topic for each in start.offsets)):
-            for key in cluster.topic(topic).partition_keys():
-                offset = named.get((topic, key.partition), earliest)
-                offsets.setdefault(topic, {})[str(key.partition)] = offset
-    return {"startingOffsets": json.dumps(offsets)}
+def _start(source: TopicSource, begins_at: Mapping[TopicPartition, int] | None) -> dict[str, str]:
+    if begins_at is not None:
+        return {"startingOffsets": json.dumps(to_json(begins_at))}
+    # Topics that come later than the flow are read as a whole.
+    return {"startingOffsets": str(StartKind.EARLIEST)}
 
 
 def decoded(source: TopicSource, columns: Schema, raw: "DataFrame") -> "DataFrame":

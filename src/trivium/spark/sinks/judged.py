@@ -24,7 +24,7 @@ def good_rows(rows: "pa.RecordBatch") -> "pa.RecordBatch":
     return good.drop_columns([RECORD, REASONS])
 
 
-def set_aside(rows: "pa.RecordBatch", flow: str, query_id: str = "", batch: int = 0) -> "pa.RecordBatch":
+def set_aside(rows: "pa.RecordBatch", flow: str, query_id: str, batch: int) -> "pa.RecordBatch":
     """The others, with the columns of a quarantine."""
     import pyarrow as pa
     import pyarrow.compute as pc

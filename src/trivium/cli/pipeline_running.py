@@ -1,0 +1,254 @@
+"""Flows on Spark as every command runs them: watched while they run, ended by Ctrl-C, summed up at the end.
+
+``run``, ``backfill`` and ``replay`` differ in what they start; what is here does not know which it is.
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass, fields
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import printable, write_json, writing
+from trivium.cli.pipeline_file import read_pipeline
+from trivium.client.errors import ClientError
+from trivium.pipeline.checking import check
+from trivium.pipeline.definition import Definition
+from trivium.pipeline.finding import Severity
+from trivium.pipeline.flow import Flow
+from trivium.pipeline.mistake import did_you_mean
+from trivium.spark.running.errors import CannotRun
+from trivium.spark.running.tally import Tally
+from trivium.spark.tables.errors import TableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from trivium.spark.running.run import Run
+
+master_option = click.option(
+    "--master", metavar="URL", help="Where Spark runs: local[*], or TRIVIUM_MASTER, unless said."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressRow:
+    flow: str
+    rows_in: int
+    rows_out: int
+    quarantined: int
+    dropped: int
+    rows_per_second: int
+    lag_records: int | None
+    batch_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    flow: str
+    rows_in: int
+    rows_out: int
+    quarantined: int
+    dropped: int
+    still_open: int
+    """Rows of windows that are not final, of keys and of joins that wait."""
+
+    offsets: str
+
+
+def runnable(file: str) -> Definition:
+    """The pipeline in a file, if it has no mistakes."""
+    definition = read_pipeline(file)
+    errors = [each for each in check(definition) if each.severity is Severity.ERROR]
+    if errors:
+        raise click.ClickException(
+            printable(f"{file}: {errors[0]} 'trivium pipeline check {file}' shows all mistakes.")
+        )
+    return definition
+
+
+def flow_named(definition: Definition, name: str) -> Flow:
+    """The flow with a sink that an argument names."""
+    flow = definition.flow(name)
+    if flow is not None and flow.sink is not None:
+        return flow
+    there = [each.name for each in definition.flows if each.sink is not None]
+    raise click.BadParameter(
+        printable(f"There is no flow {name} with a sink. {did_you_mean(name, there)}"), param_hint="FLOW"
+    )
+
+
+def run_flows(
+    definition: Definition,
+    bootstrap: str | None,
+    master: str | None,
+    start: "Callable[[Run], None]",
+    *,
+    as_json: bool,
+) -> list[Tally]:
+    """Start flows, watch them until they end or Ctrl-C comes, and show what they did."""
+    with refusals(), _until_interrupted() as is_interrupted, _spark(master) as spark:
+        from trivium.spark.running.run import Run
+
+        with Run(definition, spark, bootstrap) as run:
+            start(run)
+            with _watching(definition.name, run) as watch:
+                run.wait(watch, is_interrupted)
+        tallies = list(run.tallies.values())
+    if as_json:
+        write_json({"pipeline": definition.name, "flows": [asdict(tally) for tally in tallies]})
+    else:
+        _show_summary(definition.name, tallies)
+    failures = [f"{tally.flow} stopped: {tally.failure}" for tally in tallies if tally.failure]
+    if failures:
+        raise click.ClickException(printable("\n".join(failures)))
+    if is_interrupted():
+        raise click.exceptions.Exit(0)
+    return tallies
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What cannot be run is one sentence."""
+    try:
+        yield
+    except (CannotRun, ClientError, TableError) as error:
+        raise click.ClickException(printable(str(error))) from error
+
+
+@contextmanager
+def _spark(master: str | None) -> "Iterator[SparkSession]":
+    """Whoever has started it ends it."""
+    from trivium.spark import session
+    from trivium.spark.launch.errors import LaunchError
+
+    is_running = _is_spark_running()
+
+    # PySpark takes Ctrl-C over while it starts, and raises out of whatever is done at that moment. It hears
+    # of none until it has started, and then the handler is ours again.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    ours = signal.getsignal(signal.SIGINT)
+    try:
+        spark = session(master)
+    except LaunchError as error:
+        raise click.ClickException(printable(str(error))) from error
+    finally:
+        signal.signal(signal.SIGINT, ours)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        yield spark
+    finally:
+        if not is_running:
+            spark.stop()
+
+
+def _is_spark_running() -> bool:
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        return False
+    return SparkSession.getActiveSession() is not None
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C and SIGTERM ask for an end; whoever asks twice does not want to wait for it."""
+    asked = False
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        click.echo("Ending; the next run goes on from here.", err=True)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: asked
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(1) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _watching(name: str, run: "Run") -> Iterator[Callable[[], None]]:
+    """A table that is drawn anew, on standard error, where somebody watches a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+    def drawn() -> Table:
+        headings = [field.name.replace("_", " ") for field in fields(ProgressRow)]
+        table = Table(*headings, title=printable(name), box=None)
+        for tally in run.tallies.values():
+            table.add_row(
+                *(
+                    "" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
+                    for cell in astuple(_progress(tally))
+                )
+            )
+        return table
+
+    with Live(drawn(), console=Console(stderr=True), refresh_per_second=2, transient=True) as live:
+        yield lambda: live.update(drawn())
+
+
+def _progress(tally: Tally) -> ProgressRow:
+    return ProgressRow(
+        tally.flow,
+        tally.rows_in,
+        tally.rows_out,
+        tally.quarantined,
+        tally.dropped,
+        round(tally.rows_per_second),
+        tally.lag_records,
+        tally.batch_ms,
+    )
+
+
+def _show_summary(name: str, tallies: list[Tally]) -> None:
+    from trivium.cli.tables import show_table
+
+    rows = [
+        SummaryRow(
+            tally.flow,
+            tally.rows_in,
+            tally.rows_out,
+            tally.quarantined,
+            tally.dropped,
+            tally.state_rows,
+            _offsets_text(tally),
+        )
+        for tally in tallies
+    ]
+    show_table(printable(name), rows)
+    with writing():
+        for tally in tallies:
+            for sentence in _remarks(tally):
+                click.echo(printable(sentence))
+
+
+def _offsets_text(tally: Tally) -> str:
+    return ", ".join(
+        f"{topic}-{partition}: {offset}"
+        for topic, partitions in sorted(tally.offsets.items())
+        for partition, offset in sorted(partitions.items(), key=lambda each: int(each[0]))
+    )
+
+
+def _remarks(tally: Tally) -> Iterator[str]:
+    for name, count in sorted(tally.reasons.items()):
+        yield f"{tally.flow}: {count:,} set aside by {name}."
+    for source, columns in tally.new_columns.items():
+        yield f"{tally.flow}: records of {source} have columns that its schema has not: {', '.join(columns)}."
+    if tally.state_rows:
+        yield f"{tally.flow}: {tally.state_rows:,} rows of state wait; windows come out when later data does."
