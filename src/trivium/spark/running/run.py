@@ -144,8 +144,8 @@ class Run:
             if said["batchId"] > seen:
                 self.tallies[name].add(said, prepared.scans)
                 self._seen[name] = seen = said["batchId"]
-        for source, columns in self.tallies[name].new_columns.items():
-            note_seen_columns(self._definition, source, columns)
+                for source, columns in self.tallies[name].new_columns.items():
+                    note_seen_columns(self._definition, source, columns)
 
     def _chosen(self, only: Sequence[str]) -> list[Flow]:
         flows = [flow for flow in self._definition.flows if flow.sink is not None]
