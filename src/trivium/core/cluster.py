@@ -69,6 +69,8 @@ class Cluster:
         self._metadata_log = metadata_log
         self._metadata_epoch = max(METADATA_EPOCH, metadata_log.epoch_at(metadata_log.log_end_offset - 1))
         self._live: dict[tuple[str, int], LivePartition] = {}
+        self.mutations = 0
+        """Partitions that were made and deleted, since the start."""
         self.removed: list[Callable[[Topic], None]] = []
         """Who wants to be told of every topic that is deleted."""
         self.created: list[Callable[[Topic], None]] = []
@@ -145,6 +147,8 @@ class Cluster:
             if isinstance(record, RemoveTopicRecord)
         ]
         self._metadata_log.append(batch, list(iter_batches(batch)), self._metadata_epoch)
+        self.mutations += sum(isinstance(record, PartitionRecord) for record, _ in records)
+        self.mutations += sum(len(topic.partitions) for topic in removed)
         try:
             for record, _ in records:
                 self.image.replay(record)

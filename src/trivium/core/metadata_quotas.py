@@ -13,10 +13,13 @@ QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 @dataclass(slots=True)
 class ClientQuotas:
     by_entity: dict[QuotaEntity, dict[str, float]] = field(default_factory=dict)
+    changes: int = field(default=0, compare=False, repr=False)
+    """How often it has changed: whoever has worked something out from it knows when to do so anew."""
 
     def set(self, record: ClientQuotaRecord) -> None:
         """Set one limit of an entity, or lift it."""
         entity = _entity(record)
+        self.changes += 1
         limits = self.by_entity.setdefault(entity, {})
         if record.remove:
             limits.pop(record.key, None)

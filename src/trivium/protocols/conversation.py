@@ -18,6 +18,7 @@ Rules:
 - A frame that is too large to be taken has its turn like any other request, if the protocol has an answer
   to it (``_begin_refused``).
 - What a peer that has gone was waiting for is not waited for any longer.
+- Who has used more than its budgets allow is answered, then not listened to for a while (``core.quotas``).
 """
 
 from collections import deque
@@ -25,6 +26,9 @@ from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from trivium.core.caller import Caller
+from trivium.core.quotas.budgets import Budgets, Standing
+from trivium.core.quotas.limits import Budget
+from trivium.core.timers import Timer
 from trivium.wire.buffer import Buffer
 from trivium.wire.receiving import Receiver
 
@@ -44,6 +48,10 @@ class Turn(Protocol):
 
 
 T = TypeVar("T", bound=Turn)
+
+
+def _due(timer: Timer) -> int:
+    return timer.due_ms
 
 
 def _nobody() -> None:
@@ -71,6 +79,12 @@ class Conversation(Generic[T]):
         self.requests = 0
         """Whole requests so far, those that were too large among them."""
         self.is_closed = False
+        self.budgets: Budgets | None = None
+        """What callers may use; None: as much as they like."""
+        self._before: Standing | None = None
+        """How things were before the request that is being carried out, while it is not settled for."""
+        self._silence: Timer | None = None
+        """The end of the time in which the peer is not listened to."""
 
     # -- what a connection asks ------------------------------------------------------------------
 
@@ -84,6 +98,7 @@ class Conversation(Generic[T]):
         """Whether the next request would be begun at once."""
         return (
             not self._waiting
+            and self._silence is None
             and len(self._turns) < self._requests_in_flight_max
             and self.out_bytes < ANSWER_BYTES_MAX
         )
@@ -115,7 +130,7 @@ class Conversation(Generic[T]):
             for frame in self._receiver.received(count, scratch):
                 self.requests += 1
                 if self.has_room:
-                    self._begin(frame, own_bytes)
+                    self._carry_out(frame, own_bytes)
                 else:
                     self._waiting.append(bytearray(frame))
                     self._kept_bytes += len(frame)
@@ -133,7 +148,7 @@ class Conversation(Generic[T]):
                     self._begin_refused(frame)
                 else:
                     self._kept_bytes -= len(frame)
-                    self._begin(memoryview(frame), len(frame))
+                    self._carry_out(memoryview(frame), len(frame))
         finally:
             self._is_receiving = False
             self._waiting = waiting
@@ -146,6 +161,15 @@ class Conversation(Generic[T]):
         else:
             self._waiting.append(frame_bytes)
 
+    def _carry_out(self, frame: memoryview, own_bytes: int) -> None:
+        budgets = self.budgets
+        if budgets is None or not budgets.are_set:
+            self._begin(frame, own_bytes)
+            return
+        self._before = budgets.standing()
+        self._begin(frame, own_bytes)
+        self._settle()
+
     def _begin(self, frame: memoryview, own_bytes: int) -> None:
         """Begin one request; ``own_bytes`` of memory are its own until it is answered."""
         raise NotImplementedError
@@ -153,6 +177,43 @@ class Conversation(Generic[T]):
     def _begin_refused(self, frame_bytes: int) -> None:
         """Answer a request that was too large to be taken; only where ``_refuse`` is asked."""
         raise NotImplementedError
+
+    # -- budgets ---------------------------------------------------------------------------------
+
+    def settle(self, budget: Budget | None = None, amount: int = 0) -> int:
+        """Charge the caller for what it has been given, and for the request itself if that is still to do;
+        how many milliseconds it is not listened to because of that.
+        """
+        budgets = self.budgets
+        if budgets is None or not budgets.are_set:
+            return 0
+        wait_ms = self._settle()
+        if budget is not None:
+            wait_ms = max(wait_ms, budgets.charge(self.caller, budget, amount))
+            self._fall_silent(wait_ms)
+        return wait_ms
+
+    def _settle(self) -> int:
+        before, self._before = self._before, None
+        if before is None or self.budgets is None:
+            return 0
+        wait_ms = self.budgets.settle(self.caller, before)
+        self._fall_silent(wait_ms)
+        return wait_ms
+
+    def _fall_silent(self, wait_ms: int) -> None:
+        if not wait_ms or self.budgets is None or self.is_closed:
+            return
+        timer = self.budgets.after(wait_ms, self._listen_again)
+        if self._silence is not None:
+            later, earlier = max(timer, self._silence, key=_due), min(timer, self._silence, key=_due)
+            earlier.cancel()
+            timer = later
+        self._silence = timer
+
+    def _listen_again(self) -> None:
+        self._silence = None
+        self._wake()
 
     # -- bytes out -------------------------------------------------------------------------------
 
@@ -202,5 +263,8 @@ class Conversation(Generic[T]):
         self._waiting.clear()
         self._out.clear()
         self._kept_bytes = self.out_bytes = 0
+        if self._silence is not None:
+            self._silence.cancel()
+            self._silence = None
         # The connection holds the session: held in return, both would stay until cycles are looked for.
         self._wake = _nobody

@@ -16,6 +16,8 @@ from trivium.core.broker import Broker
 from trivium.core.cluster import CLOSED_TOPIC, OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, Cluster
 from trivium.core.commands.command import Routes
 from trivium.core.faults import Fault, Refused
+from trivium.core.quotas.budgets import Budgets
+from trivium.core.quotas.limits import Limits
 from trivium.core.settings import whole
 from trivium.core.timers import Timers
 from trivium.server.clock import SystemClock
@@ -56,9 +58,7 @@ class Assembly:
         self._clock = clock
         self._timers = timers
         self._strangers = Strangers(configuration.anonymous, configuration.listeners)
-        self._access = Access(
-            anonymous=configuration.anonymous, authorizer=_authorizer(configuration, data)
-        )
+        self._access = Access(anonymous=configuration.anonymous, authorizer=_authorizer(configuration, data))
         self.password_worker = Worker(loop, "passwords")
         self.cluster = Cluster(
             node_id=data.meta.node_id,
@@ -68,6 +68,15 @@ class Assembly:
             storage=data.storage,
             clock=clock,
             rules_for=data.settings.rules,
+        )
+        self.budgets = Budgets(
+            Limits(data.image.quotas),
+            clock,
+            timers,
+            lambda: self.cluster.mutations,
+            # What is being counted is no whole second yet, as with Kafka.
+            max(1, whole(data.settings.broker, "quota.window.num") - 1)
+            * whole(data.settings.broker, "quota.window.size.seconds"),
         )
         self.broker = Broker(
             self._access,
@@ -84,6 +93,7 @@ class Assembly:
                 "offsets": self._group_routes,
                 "placement": self._placement_routes,
                 "producers": self._producer_routes,
+                "quotas": self._quota_routes,
                 "records": self._record_routes,
                 "share_groups": self._group_routes,
                 "share_groups_reading": self._share_reading_routes,
@@ -285,6 +295,11 @@ class Assembly:
         from trivium.core.placement import Placement
 
         return {**Placement(self.cluster).routes, **LogDirectories(self.cluster, self._settings).routes}
+
+    def _quota_routes(self) -> Routes:
+        from trivium.core.quotas.administration import QuotaAdministration
+
+        return QuotaAdministration(self.cluster).routes
 
     def _cluster_routes(self) -> Routes:
         from trivium.core.cluster_facts import ClusterFacts

@@ -21,7 +21,12 @@ class Admission:
         by_address: Mapping[str, int],
         per_second_max: int,
         now: Callable[[], float],
+        early_ms: Callable[[str], int] = lambda _address: 0,
     ) -> None:
+        """``early_ms`` is by how much a connection from an address comes sooner than its quota allows; one
+        that is in time is charged to it.
+        """
+        self._early_ms = early_ms
         self._per_address_max = per_address_max
         self._by_address = by_address
         self._per_second_max = per_second_max
@@ -49,6 +54,9 @@ class Admission:
         allowed = self._by_address.get(address, self._per_address_max)
         if count >= allowed:
             return f"it has {count} connections, and {allowed} are allowed for one address"
+        early_ms = self._early_ms(address)
+        if early_ms:
+            return f"its quota allows the next connection in {early_ms} ms"
         self._counts[address] = count + 1
         return None
 

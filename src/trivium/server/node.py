@@ -109,7 +109,12 @@ class Node:
         )
         self.broker, self.cluster = assembly.broker, assembly.cluster
         self.speakers = Speakers(
-            assembly.broker, self._configuration, self._data.settings, self._clock, self._timers
+            assembly.broker,
+            self._configuration,
+            self._data.settings,
+            self._clock,
+            self._timers,
+            assembly.budgets,
         )
 
     def _registered_listeners(self) -> dict[str, Registered]:
@@ -169,6 +174,7 @@ class Node:
             limits.connections_max_by_address,
             limits.connections_per_second_max,
             self._loop.time,
+            self.assembly.budgets.charge_connection,
         )
         for listener, sockets in self._sockets:
             start_listening(listener.address, sockets, limits.listen_backlog)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trivium.core.commands.command import Engine
+from trivium.core.quotas.budgets import Budgets
 from trivium.core.settings import Settings, whole
 from trivium.core.timers import Timers
 from trivium.protocols.session import Session
@@ -20,8 +21,11 @@ from trivium.wire.errors import DecodeError
 
 if TYPE_CHECKING:
     from trivium.protocols.iggy.protocol import IggyProtocol
+    from trivium.protocols.iggy.session import IggySession
     from trivium.protocols.kafka.protocol import KafkaProtocol
+    from trivium.protocols.kafka.session import KafkaSession
     from trivium.protocols.rustlog.protocol import RustLogProtocol
+    from trivium.protocols.rustlog.session import RustLogSession
     from trivium.protocols.rustlog.slow_consumer import SlowConsumer
     from trivium.protocols.tls import Certificate
     from trivium.server.certificates import Certificates
@@ -35,12 +39,14 @@ class Speakers:
         settings: Settings,
         clock: SystemClock,
         timers: Timers,
+        budgets: Budgets,
     ) -> None:
         self._engine = engine
         self._configuration = configuration
         self._settings = settings
         self._clock = clock
         self._timers = timers
+        self._budgets = budgets
         self.kafka_meter = RequestMeter()
         self.rustlog_meter = NamedRequestMeter()
         self.iggy_meter = NamedRequestMeter()
@@ -88,6 +94,13 @@ class Speakers:
         self, protocol: Protocol, connection: Connection, listener: Listener, name: str | None
     ) -> Session:
         """``name`` is who the peer has shown to be by a certificate."""
+        session = self._new_session(protocol, connection, listener, name)
+        session.budgets = self._budgets
+        return session
+
+    def _new_session(
+        self, protocol: Protocol, connection: Connection, listener: Listener, name: str | None
+    ) -> "KafkaSession | RustLogSession | IggySession":
         peer = connection.transport.get_extra_info("peername") or ("", 0)
         dialled = connection.transport.get_extra_info("sockname") or ("127.0.0.1", 0)
         if protocol is Protocol.KAFKA:

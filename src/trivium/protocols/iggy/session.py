@@ -21,6 +21,7 @@ from typing import Any, Final
 from trivium.core.caller import Caller
 from trivium.core.commands.clients import GreetClient
 from trivium.core.commands.command import Command
+from trivium.core.quotas.limits import Budget
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.client import Client, Endpoint
@@ -61,11 +62,12 @@ _ENDS_THE_SESSION: Final = {
 class _Turn:
     """The request that is being carried out, and the place of its answer."""
 
-    __slots__ = ("begun", "code", "exchange", "parts", "request_bytes", "size_bytes")
+    __slots__ = ("begun", "code", "exchange", "frame_bytes", "parts", "request_bytes", "size_bytes")
 
     def __init__(self, begun: float, request_bytes: int) -> None:
         self.begun = begun
         self.code = 0
+        self.frame_bytes = 0
         self.exchange: Exchange | None = None
         self.request_bytes = request_bytes
         self.parts: list[Buffer] | None = None
@@ -146,6 +148,7 @@ class IggySession(Conversation[_Turn]):
             self._answer_error(Status.INVALID_COMMAND)
             return
         turn.code = code = _CODE.unpack_from(frame)[0]
+        turn.frame_bytes = len(frame)
         handler = self.protocol.handlers.get(code)
         if handler is None or (len(frame) > CONTROL_BYTES_MAX and code != Code.SEND_MESSAGES):
             self._answer_error(Status.INVALID_COMMAND)
@@ -227,9 +230,14 @@ class IggySession(Conversation[_Turn]):
 
     def _give(self, parts: list[Buffer], error: str | None) -> None:
         turn = self._turns[0]
+        size_bytes = sum(map(len, parts))
+        if turn.code == Code.SEND_MESSAGES:
+            self.settle(Budget.PRODUCE, turn.frame_bytes)
+        elif turn.code == Code.POLL_MESSAGES:
+            self.settle(Budget.FETCH, size_bytes)
         self.protocol.meter.end(_NAMES.get(turn.code, "UNKNOWN"), turn.begun, error)
         turn.parts = parts
-        turn.size_bytes = sum(map(len, parts))
+        turn.size_bytes = size_bytes
         self.answered()
 
     # -- the end ---------------------------------------------------------------------------------

@@ -8,20 +8,22 @@
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command
+from trivium.core.quotas.limits import Budget
 from trivium.messages.api import ApiKey, api_name
-from trivium.messages.codec import decode, encode_onto
+from trivium.messages.codec import decode, encode, encode_onto
 from trivium.messages.header import RequestHeader
 from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.kafka.api import Answer, Api, Call, Endpoint, NoAnswer
 from trivium.protocols.kafka.apis import api_versions
 from trivium.protocols.kafka.protocol import KafkaProtocol
+from trivium.protocols.kafka.throttling import throttled
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 from trivium.wire.framing import KAFKA_LENGTH
@@ -37,10 +39,27 @@ _NO_TAGS: Final = 0
 _TAGGED_REQUEST_HEADER: Final = 2
 
 
+_BUDGETS: Final[Mapping[int, Budget]] = {
+    ApiKey.PRODUCE: Budget.PRODUCE,
+    ApiKey.FETCH: Budget.FETCH,
+    ApiKey.SHARE_FETCH: Budget.FETCH,
+}
+"""What is counted by its bytes: of a request that writes, of an answer that is read."""
+
+
 class _Answer(Call):
     """One request on its way, and the place of its answer in the queue."""
 
-    __slots__ = ("_api", "_begun", "_correlation_id", "_session", "parts", "request_bytes", "size_bytes")
+    __slots__ = (
+        "_api",
+        "_begun",
+        "_correlation_id",
+        "_session",
+        "frame_bytes",
+        "parts",
+        "request_bytes",
+        "size_bytes",
+    )
 
     def __init__(
         self,
@@ -63,6 +82,7 @@ class _Answer(Call):
         self._begun = protocol.meter.begin()
         self.request_bytes = own_bytes
         """Memory that the request has to itself."""
+        self.frame_bytes = 0
         self.parts: list[Buffer] | None = None
         self.size_bytes = 0
 
@@ -80,6 +100,9 @@ class _Answer(Call):
                 self.give(answer)
 
     def give(self, answer: Answer) -> None:
+        budgets = self._session.budgets
+        if budgets is not None and budgets.are_set:
+            answer = self._settled(answer)
         head = _TAGGED_HEAD if self.version >= self._api.tagged_answer_since else _HEAD
         if isinstance(answer, bytes):
             size_bytes = len(answer) + head.size
@@ -95,7 +118,17 @@ class _Answer(Call):
         self.size_bytes = size_bytes
         self._session.answered()
 
+    def _settled(self, answer: Answer) -> Answer:
+        """The answer with what the client must wait for it, if it has used more than it may."""
+        budget = _BUDGETS.get(self._api.key)
+        amount = self.frame_bytes
+        if budget is Budget.FETCH and not isinstance(answer, bytes):
+            amount = len(encode(answer, self.version))
+        wait_ms = self._session.settle(budget, amount)
+        return throttled(answer, self._api.key, self.version, wait_ms) if wait_ms else answer
+
     def _keep_silent(self, answer: NoAnswer) -> None:
+        self._session.settle(_BUDGETS.get(self._api.key), self.frame_bytes)
         self.parts = []
         self.protocol.meter.end(self._api.key, self._begun, None)
         self._session.answered()
@@ -149,6 +182,7 @@ class KafkaSession(Conversation[_Answer]):
         if version >= api.flexible_since:
             at = _skip_tags(frame, at)
         answer = _Answer(self, api, version, correlation_id, own_bytes)
+        answer.frame_bytes = len(frame)
         command: Command[Any] | Answer | None = None
         if api.shortcut is not None:
             command = api.shortcut(frame, at, answer)

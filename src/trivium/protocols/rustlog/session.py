@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command, Reply
+from trivium.core.quotas.limits import Budget
 from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.rustlog.allowance import Allowance
@@ -25,6 +26,7 @@ from trivium.protocols.rustlog.messages import (
     ErrorResponse,
     FetchRequest,
     Problem,
+    ProduceRequest,
     Response,
     Unreadable,
 )
@@ -47,7 +49,18 @@ R = TypeVar("R")
 class _Call:
     """One request on its way, and the place of its answer in the queue."""
 
-    __slots__ = ("_begun", "_session", "dialect", "is_fetch", "name", "parts", "request_bytes", "size_bytes")
+    __slots__ = (
+        "_begun",
+        "_session",
+        "dialect",
+        "frame_bytes",
+        "is_fetch",
+        "is_produce",
+        "name",
+        "parts",
+        "request_bytes",
+        "size_bytes",
+    )
 
     def __init__(self, session: "RustLogSession", dialect: Dialect, request_bytes: int) -> None:
         self._session = session
@@ -55,7 +68,8 @@ class _Call:
         self.dialect = dialect
         self.request_bytes = request_bytes
         self.name = UNREADABLE
-        self.is_fetch = False
+        self.is_fetch = self.is_produce = False
+        self.frame_bytes = 0
         self.parts: list[Buffer] | None = None
         self.size_bytes = 0
 
@@ -87,6 +101,10 @@ class _Call:
             body = self.dialect.write(response)
         self.parts = [RUSTLOG_LENGTH.pack(len(body)) + body]
         self.size_bytes = RUSTLOG_LENGTH.size + len(body)
+        if self.is_fetch:
+            self._session.settle(Budget.FETCH, self.size_bytes)
+        elif self.is_produce:
+            self._session.settle(Budget.PRODUCE, self.frame_bytes)
         error = response.problem.name if isinstance(response, ErrorResponse) else None
         protocol.meter.end(self.name, self._begun, error)
         self._session.answered()
@@ -135,8 +153,9 @@ class RustLogSession(Conversation[_Call]):
             call.answer(ErrorResponse(Problem.UNREADABLE, str(error)))
             return
         call.name, carry_out = self.protocol.carry_out[type(request)]
-        if isinstance(request, FetchRequest):
-            call.is_fetch = True
+        call.is_fetch = isinstance(request, FetchRequest)
+        call.is_produce = isinstance(request, ProduceRequest)
+        call.frame_bytes = len(frame)
         carry_out(request, call)
 
     def _refuse(self, frame_bytes: int) -> None:
