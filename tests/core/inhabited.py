@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from hashlib import pbkdf2_hmac
 from itertools import count
 from typing import TypeVar
 
@@ -17,15 +18,18 @@ from trivium.core.commands.users import LogIn
 from trivium.core.fetch import Fetching
 from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.log_directories import LogDirectories
-from trivium.core.ports import MachineFacts
+from trivium.core.metadata_access import ScramCredential, ScramMechanism
+from trivium.core.ports import HashedPassword, MachineFacts
 from trivium.core.produce import Producing
 from trivium.core.streams.registry import Registry
 from trivium.core.streams.streams import Streams
 from trivium.core.topic_creation import TopicCreation
 from trivium.core.topic_deletion import TopicDeletion
 from trivium.core.trivium_log import TriviumLog
+from trivium.core.users.credentials import ITERATIONS_MIN
 from trivium.core.users.directory import UserDirectory
-from trivium.core.users.people import People
+from trivium.core.users.people import Chance, People
+from trivium.core.users.scram import credential_of
 from trivium.records.batch import iter_batches
 
 R = TypeVar("R")
@@ -39,8 +43,8 @@ class FakePasswords:
         self.verified: list[str | None] = []
         self._held: list[Callable[[], None]] = []
 
-    def hash(self, password: str, done: Callable[[str], None]) -> None:
-        self._soon(lambda: done(f"hash of {password}"))
+    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
+        self._soon(lambda: done(HashedPassword(f"hash of {password}", salted(password))))
 
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         self.verified.append(stored)
@@ -79,7 +83,7 @@ class InhabitedWorld(World):
         self.cluster.dropped.clear()
         self.users, self.registry = UserDirectory(), Registry(self.image.topics.id_of)
         self.access = Access(self.users, self.registry, self._anonymous)
-        tokens = count(1)
+        tokens, nonces = count(1), count(1)
         ids = count(len(self.image.topics.by_id) + 1000)
         self.topics = TopicCreation(
             self.cluster, self.settings, self.access, lambda: next(ids).to_bytes(16, "big"), self.timers
@@ -108,10 +112,11 @@ class InhabitedWorld(World):
         self.people = People(
             self.users,
             self.trivium_log,
+            self.cluster,
             self.access,
             self.passwords,
             self.clock,
-            lambda: f"token-{next(tokens)}",
+            Chance(lambda: f"token-{next(tokens)}", lambda: f"nonce-{next(nonces):06}", b"decoy"),
             self.streams.clients.session_changed,
             self.company.append,
         )
@@ -164,6 +169,20 @@ class InhabitedWorld(World):
         for value in values:
             data = bytearray(batch(value))
             live.log.append(data, list(iter_batches(data)), live.leader_epoch)
+
+
+def salted(password: str) -> dict[ScramMechanism, ScramCredential]:
+    """With as few iterations as Kafka allows: tests want to be quick."""
+    salt = b"salt of a test"
+    return {
+        mechanism: credential_of(
+            mechanism,
+            pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS_MIN),
+            salt,
+            ITERATIONS_MIN,
+        )
+        for mechanism in ScramMechanism
+    }
 
 
 def as_user(caller: Caller, user_id: int, username: str) -> Caller:

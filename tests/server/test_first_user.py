@@ -6,11 +6,11 @@ import logging
 import pytest
 
 from tests.core.inhabited import InhabitedWorld
-from trivium.server.configuration.address import Address
+from trivium.server.configuration.address import Address, is_loopback
 from trivium.server.configuration.configuration import FirstUser, Listener, Protocol
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.loading import load
-from trivium.server.first_user import found_first_user, is_loopback
+from trivium.server.first_user import found_first_user
 from trivium.server.listeners import CannotListen
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from trivium.core.ports import HashedPassword
 from trivium.server.passwords import TOKEN_BYTES, ArgonPasswords, new_token
 from trivium.server.worker import Worker
 
@@ -22,9 +23,9 @@ def results(*questions: tuple[str | None, str]) -> list[bool]:
         for original, tried in questions:
             stored = None
             if original is not None:
-                hashed: asyncio.Future[str] = loop.create_future()
+                hashed: asyncio.Future[HashedPassword] = loop.create_future()
                 passwords.hash(original, hashed.set_result)
-                stored = await hashed
+                stored = (await hashed).text
                 assert stored.startswith("$argon2id$")
                 assert original not in stored
             verified: asyncio.Future[bool] = loop.create_future()

@@ -136,6 +136,11 @@ class Fault(Enum):
     INVALID_TOKEN_NAME = auto()
     TOKEN_EXPIRED = auto()
 
+    UNKNOWN_MECHANISM = auto()
+    """A way to prove oneself that is not offered."""
+    NAMED_TWICE = auto()
+    """One request asks twice for what can be done once."""
+
     # -- streams
     NOT_AUTHORIZED_STREAM = auto()
     UNKNOWN_STREAM = auto()

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from trivium.core.faults import Fault
+from trivium.core.metadata_access import ScramCredential, ScramMechanism
 from trivium.records.batch import BatchHeader
 
 Done = Callable[[Fault | None], None]
@@ -214,10 +215,20 @@ class Loggers(Protocol):
         ...
 
 
+class HashedPassword(NamedTuple):
+    """What is kept of a password: for those who send it, and for those who only prove that they know it."""
+
+    text: str
+    scram: Mapping[ScramMechanism, ScramCredential]
+
+    def __repr__(self) -> str:
+        return "HashedPassword()"
+
+
 class Passwords(Protocol):
     """Hashing and checking passwords. Both take long on purpose, so both answer later, in another thread."""
 
-    def hash(self, password: str, done: Callable[[str], None]) -> None: ...
+    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None: ...
 
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         """Whether the password is the one that was hashed. None, for a user that does not exist, takes as

@@ -95,6 +95,7 @@ class Assembly:
                 "producers": self._producer_routes,
                 "quotas": self._quota_routes,
                 "records": self._record_routes,
+                "sasl": self._user_routes,
                 "share_groups": self._group_routes,
                 "share_groups_reading": self._share_reading_routes,
                 "stream_groups": self._stream_routes,
@@ -207,15 +208,16 @@ class Assembly:
     @cached_property
     def _people(self) -> "People":
         from trivium.core.users.people import People
-        from trivium.server.passwords import ArgonPasswords, new_token
+        from trivium.server.passwords import ArgonPasswords, chance
 
         return People(
             self._own.users,
             self._own.log,
+            self.cluster,
             self._access,
             ArgonPasswords(self.password_worker),
             self._clock,
-            new_token,
+            chance(),
             self.streams.clients.session_changed,
             self._strangers.report_change,
         )

@@ -5,12 +5,12 @@ machine can reach its door for Iggy, and says so.
 """
 
 import asyncio
-import ipaddress
 from collections.abc import Iterable
 from typing import Final
 
 from trivium.core.faults import Fault, Refused
 from trivium.core.users.founding import Founding
+from trivium.server.configuration.address import is_loopback
 from trivium.server.configuration.configuration import FirstUser, Listener
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
@@ -50,13 +50,3 @@ async def found_first_user(
         )
     else:
         events.info("first user made", username=user.username)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there; a name other than localhost may be anywhere."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False

@@ -82,9 +82,7 @@ class Node:
             self._report_opening()
             self._build_core()
             await self._data.settle(self.cluster, self._registered_listeners())
-            await self.assembly.resume(
-                [listener for listener, _ in self._sockets if listener.protocol in _TO_STREAMS]
-            )
+            await self.assembly.resume([listener for listener, _ in self._sockets if _has_users(listener)])
             self._data.start()
             await self._listen()
             undo.pop_all()
@@ -326,3 +324,8 @@ _SERVED = (Protocol.KAFKA, Protocol.IGGY, Protocol.RUSTLOG, Protocol.AUTO, Proto
 """Protocols that have a door."""
 _TO_STREAMS = (Protocol.IGGY, Protocol.AUTO)
 """Those by which clients of streams may come in."""
+
+
+def _has_users(listener: Listener) -> bool:
+    """Whether somebody has to be there who may come in by it."""
+    return listener.protocol in _TO_STREAMS or (listener.sasl is not None and listener.sasl.is_required)

@@ -1,4 +1,5 @@
-"""Passwords by Argon2id, in a thread of their own: one takes tens of milliseconds, and the loop cannot wait.
+"""Passwords by Argon2id, and salted for SCRAM, in a thread of their own: one takes tens of milliseconds, and
+the loop cannot wait.
 
 The parameters are those that OWASP recommends for little memory: 19 MiB, two passes, one lane. One thread, so
 that many logins at once wait for each other and not for memory. Hashes name their parameters: raising these
@@ -11,6 +12,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from trivium.core.metadata_access import ScramCredential, ScramMechanism
+from trivium.core.ports import HashedPassword
+from trivium.core.users.people import Chance
+from trivium.core.users.scram import ITERATIONS, credential_of
+from trivium.core.users.scram import SALT_BYTES as SCRAM_SALT_BYTES
 from trivium.server.worker import Worker
 
 if TYPE_CHECKING:
@@ -21,6 +27,9 @@ PASSES: Final = 2
 LANES: Final = 1
 SALT_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
+
+NONCE_BYTES: Final = 24
+DECOY_KEY_BYTES: Final = 32
 
 TOKEN_BYTES: Final = 50
 """Of chance in a personal access token, as Iggy has them: 68 characters."""
@@ -34,8 +43,8 @@ class ArgonPasswords:
         self._memory_kib = memory_kib
         self._passes = passes
 
-    def hash(self, password: str, done: Callable[[str], None]) -> None:
-        self._worker.run(lambda: self._hasher.hash(password), done)
+    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
+        self._worker.run(lambda: HashedPassword(self._hasher.hash(password), _salted(password)), done)
 
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         self._worker.run(lambda: self._verify(stored, password), done)
@@ -70,6 +79,26 @@ class ArgonPasswords:
             return self._hasher.verify(stored or self._nobodys_hash, password) and stored is not None
         except (VerificationError, InvalidHashError):
             return False
+
+
+def _salted(password: str) -> dict[ScramMechanism, ScramCredential]:
+    from hashlib import pbkdf2_hmac
+
+    credentials = {}
+    for mechanism in ScramMechanism:
+        salt = os.urandom(SCRAM_SALT_BYTES)
+        salted = pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS)
+        credentials[mechanism] = credential_of(mechanism, salted, salt, ITERATIONS)
+    return credentials
+
+
+def chance() -> Chance:
+    return Chance(new_token, new_nonce, os.urandom(DECOY_KEY_BYTES))
+
+
+def new_nonce() -> str:
+    """Of one exchange, never seen before and not to be guessed."""
+    return base64.b64encode(os.urandom(NONCE_BYTES)).decode("ascii")
 
 
 def new_token() -> str:

@@ -105,11 +105,13 @@ class Speakers:
         dialled = connection.transport.get_extra_info("sockname") or ("127.0.0.1", 0)
         if protocol is Protocol.KAFKA:
             from trivium.protocols.kafka.api import Endpoint
+            from trivium.protocols.kafka.login import Sasl
             from trivium.protocols.kafka.session import KafkaSession
 
             public = listener.advertised
             here = Endpoint(public.host, public.port) if public else Endpoint(dialled[0], dialled[1])
-            return KafkaSession(self.kafka, peer[0], here, connection.wake, certified_name=name)
+            sasl = None if listener.sasl is None else Sasl(*listener.sasl)
+            return KafkaSession(self.kafka, peer[0], here, connection.wake, certified_name=name, sasl=sasl)
         if protocol is Protocol.RUSTLOG:
             from trivium.protocols.rustlog.session import RustLogSession
 

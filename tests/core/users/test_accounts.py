@@ -172,6 +172,8 @@ def test_answer_waits_until_the_change_is_durable() -> None:
     replies = world.ask_later(CreateUser("ann", "secret"), root)
     assert replies == []
     world.storage.sync()
+    assert replies == [], "the user is there for good, and what it proves itself by is not"
+    world.storage.sync()
     assert len(replies) == 1
     assert replies[0].fault is None
 

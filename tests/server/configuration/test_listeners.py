@@ -114,7 +114,7 @@ def test_listener_name_is_compared_without_case() -> None:
         ),
         (
             {"listeners": "IN://:1,OUT://:2", "listener_security_protocol_map": "IN:PLAINTEXT,OUT:SASL_SSL"},
-            "The listener OUT asks for SASL_SSL",
+            "The listener at :2 is to be encrypted",
         ),
         ({"listeners": "IN://:1"}, "add IN:PLAINTEXT there."),
         ({"listeners": "PLAINTEXT://:1", "listener_security_protocol_map": "A"}, "write NAME:PROTOCOL"),

@@ -21,9 +21,10 @@ from trivium.core.commands.users import (
     UserFacts,
 )
 from trivium.core.faults import Fault, Refused
-from trivium.core.ports import Clock, Done, Passwords
+from trivium.core.ports import Clock, Done, HashedPassword, Passwords
 from trivium.core.refusing import refusing, refusing_later
 from trivium.core.trivium_log import Change, TriviumLog
+from trivium.core.users.credentials import ScramStore
 from trivium.core.users.directory import UserDirectory, changed
 from trivium.core.users.user import USERS_MAX, User, check_password, check_username
 
@@ -34,6 +35,7 @@ class Accounts:
         users: UserDirectory,
         log: TriviumLog,
         passwords: Passwords,
+        credentials: ScramStore,
         access: Access,
         clock: Clock,
         company_changed: Callable[[bool], None],
@@ -44,6 +46,7 @@ class Accounts:
         self._users = users
         self._log = log
         self._passwords = passwords
+        self._credentials = credentials
         self._access = access
         self._clock = clock
         self._company_changed = company_changed
@@ -85,7 +88,7 @@ class Accounts:
         if len(self._users) >= USERS_MAX:
             raise Refused(Fault.USERS_LIMIT_REACHED)
 
-        def hashed(password_hash: str) -> None:
+        def hashed(password: HashedPassword) -> None:
             # Another one may have taken the name meanwhile.
             self._check_new_name(command.username)
             user = User(
@@ -93,13 +96,15 @@ class Accounts:
                 command.username,
                 command.status,
                 self._clock.wall_ms() * 1000,
-                password_hash,
+                password.text,
                 command.permissions,
             )
-            self._commit(
-                self._users.added(user),
+            done = self._credentials.giving(
+                user.username,
+                password.scram,
                 lambda fault: reply(DescribedUser(fault, None if fault else _facts(user))),
             )
+            self._commit(self._users.added(user), done)
 
         self._passwords.hash(command.password, refusing_later(hashed, command, reply))
 
@@ -113,7 +118,14 @@ class Accounts:
         user = self._users.get(command.user)
         if user.is_root:
             raise Refused(Fault.ROOT_CANNOT_BE_DELETED)
-        self._commit(self._users.removed(user), reply)
+
+        def gone(fault: Fault | None) -> None:
+            if fault is not None:
+                raise Refused(fault)
+            self._commit(self._users.removed(self._users.get(user.user_id)), reply)
+
+        # First what it could prove itself by: a name without a user must not be left with it.
+        self._credentials.take_away(user.username, refusing_later(gone, command, reply))
 
     def _commit(self, changes: Sequence[Change], done: Done) -> None:
         """Changes of who there is."""
@@ -132,7 +144,22 @@ class Accounts:
         if user.is_root and status is not user.status:
             # Nobody would be left who could undo it.
             raise Refused(Fault.ROOT_PERMISSIONS_FIXED)
-        self._log.commit([changed(user, username=username, status=status)], reply)
+        if username == user.username:
+            self._log.commit([changed(user, status=status)], reply)
+            return
+        credentials = dict(self._credentials.of(user.username))
+
+        def gone(fault: Fault | None) -> None:
+            if fault is not None:
+                raise Refused(fault)
+            now = self._users.get(user.user_id)
+            self._check_new_name(username)
+            self._log.commit(
+                [changed(now, username=username, status=status)],
+                self._credentials.giving(username, credentials, reply),
+            )
+
+        self._credentials.take_away(user.username, refusing_later(gone, command, reply))
 
     def update_permissions(
         self, command: UpdatePermissions, caller: Caller, reply: Reply[Fault | None]
@@ -152,12 +179,15 @@ class Accounts:
             else:
                 reply(Fault.INVALID_CREDENTIALS)
 
-        def hashed(password_hash: str) -> None:
+        def hashed(password: HashedPassword) -> None:
             now = self._users.get(user.user_id)
             if now.password_hash != user.password_hash:
                 # Somebody else was quicker: the old password is not the one that was checked.
                 raise Refused(Fault.INVALID_CREDENTIALS)
-            self._log.commit([changed(now, password_hash=password_hash)], reply)
+            self._log.commit(
+                [changed(now, password_hash=password.text)],
+                self._credentials.giving(now.username, password.scram, reply),
+            )
 
         self._passwords.verify(user.password_hash, command.current, verified)
 

@@ -3,18 +3,27 @@
 from collections.abc import Callable
 
 from trivium.core.faults import Refused
-from trivium.core.ports import Clock, Done, Passwords
+from trivium.core.ports import Clock, Done, HashedPassword, Passwords
 from trivium.core.trivium_log import TriviumLog
+from trivium.core.users.credentials import ScramStore
 from trivium.core.users.directory import UserDirectory
 from trivium.core.users.permissions import EVERYTHING
 from trivium.core.users.user import ROOT_USER_ID, User, UserStatus, check_password, check_username
 
 
 class Founding:
-    def __init__(self, users: UserDirectory, log: TriviumLog, passwords: Passwords, clock: Clock) -> None:
+    def __init__(
+        self,
+        users: UserDirectory,
+        log: TriviumLog,
+        passwords: Passwords,
+        credentials: ScramStore,
+        clock: Clock,
+    ) -> None:
         self._users = users
         self._log = log
         self._passwords = passwords
+        self._credentials = credentials
         self._clock = clock
 
     @property
@@ -29,12 +38,13 @@ class Founding:
         check_password(password)
         self._passwords.hash(password, self._hashed(username, done))
 
-    def _hashed(self, username: str, done: Done) -> Callable[[str], None]:
-        def hashed(password_hash: str) -> None:
+    def _hashed(self, username: str, done: Done) -> Callable[[HashedPassword], None]:
+        def hashed(password: HashedPassword) -> None:
             now_us = self._clock.wall_ms() * 1000
-            root = User(ROOT_USER_ID, username, UserStatus.ACTIVE, now_us, password_hash, EVERYTHING)
+            root = User(ROOT_USER_ID, username, UserStatus.ACTIVE, now_us, password.text, EVERYTHING)
+            give = self._credentials.giving(username, password.scram, done)
             try:
-                self._log.commit(self._users.added(root), done)
+                self._log.commit(self._users.added(root), give)
             except Refused as refused:
                 done(refused.fault)
 

@@ -70,8 +70,12 @@ class LoggingIn:
     def log_in_by_certificate(
         self, command: LogInByCertificate, caller: Caller, reply: Reply[LoggedIn]
     ) -> None:
-        user = self._users.find(command.username)
-        reply(LoggedIn(username=command.username) if user is None else self._welcome(user, caller))
+        reply(self.welcome(command.username, caller))
+
+    def welcome(self, username: str, caller: Caller) -> LoggedIn:
+        """Somebody has proven its name."""
+        user = self._users.find(username)
+        return LoggedIn(username=username) if user is None else self._welcome(user, caller)
 
     def _welcome(self, user: User, caller: Caller) -> LoggedIn:
         if user.status is not UserStatus.ACTIVE:

@@ -1,16 +1,29 @@
 """Everything about users, put together: what a node needs to know of this folder."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from trivium.core.access import Access
+from trivium.core.cluster import Cluster
 from trivium.core.commands.command import Routes
 from trivium.core.ports import Clock, Passwords
 from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.accounts import Accounts
+from trivium.core.users.authentication import Authentication
+from trivium.core.users.credentials import ScramStore
 from trivium.core.users.directory import UserDirectory
 from trivium.core.users.founding import Founding
 from trivium.core.users.logging_in import LoggingIn, SessionChanged
 from trivium.core.users.tokens import Tokens
+
+
+class Chance(NamedTuple):
+    """What must not be guessed, and so comes from outside."""
+
+    new_token: Callable[[], str]
+    new_nonce: Callable[[], str]
+    decoy_key: bytes
+    """The same for as long as the node runs (``scram``)."""
 
 
 class People:
@@ -18,16 +31,21 @@ class People:
         self,
         users: UserDirectory,
         log: TriviumLog,
+        cluster: Cluster,
         access: Access,
         passwords: Passwords,
         clock: Clock,
-        new_token: Callable[[], str],
+        chance: Chance,
         session_changed: SessionChanged,
         company_changed: Callable[[bool], None],
     ) -> None:
-        self.founding = Founding(users, log, passwords, clock)
+        credentials = ScramStore(cluster, users, access)
+        logging_in = LoggingIn(users, passwords, clock, session_changed)
+        self.founding = Founding(users, log, passwords, credentials, clock)
         self.routes: Routes = {
-            **Accounts(users, log, passwords, access, clock, company_changed).routes,
-            **LoggingIn(users, passwords, clock, session_changed).routes,
-            **Tokens(users, log, clock, new_token).routes,
+            **Accounts(users, log, passwords, credentials, access, clock, company_changed).routes,
+            **logging_in.routes,
+            **Tokens(users, log, clock, chance.new_token).routes,
+            **credentials.routes,
+            **Authentication(logging_in, credentials, chance.new_nonce, chance.decoy_key).routes,
         }

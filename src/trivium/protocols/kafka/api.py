@@ -15,6 +15,8 @@ from trivium.messages.header import request_header_version, response_header_vers
 from trivium.messages.schema import Request, Response
 
 if TYPE_CHECKING:
+    from trivium.core.commands.sasl import SaslStep
+    from trivium.protocols.kafka.login import Login
     from trivium.protocols.kafka.protocol import KafkaProtocol
 
 
@@ -40,6 +42,17 @@ class Call:
 
     def introduce(self, software_name: str, software_version: str) -> None:
         """The client has said what it is; its session remembers it."""
+
+    @property
+    def login(self) -> "Login | None":
+        """How this client may log in; None where it may not."""
+        return None
+
+    def wait_for_login(self) -> None:
+        """Begin nothing else until ``login_judged``."""
+
+    def login_judged(self, step: "SaslStep", reason: str | None) -> None:
+        """The client is somebody, or has more to say; with a ``reason`` its connection ends."""
 
     def endpoint(self, node: Node) -> Endpoint:
         if node.host is None or node.port is None:

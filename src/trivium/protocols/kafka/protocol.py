@@ -41,10 +41,11 @@ class KafkaProtocol:
         now_ms: Callable[[], int] = lambda: 0,
         fetch_sessions_max: int = SESSIONS_MAX,
     ) -> None:
-        """``now_ms`` is the monotonic clock; without one no fetch session ever grows old."""
+        """``now_ms`` is the monotonic clock; without one no fetch session ever grows old, and no login."""
         self.engine = engine
         self.apis: Mapping[int, Api] = APIS
         self.frame_bytes_max = frame_bytes_max
         self.requests_in_flight_max = requests_in_flight_max
         self.meter: Meter = meter or Unmetered()
+        self.now_ms = now_ms
         self.fetch_sessions = FetchSessions(now_ms, fetch_sessions_max)

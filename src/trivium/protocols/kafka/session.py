@@ -5,6 +5,7 @@
   can be trusted. So does one that failed and wants no answer. An unknown version of ApiVersions is
   answered in version 0 instead (KIP-511, mission 001.9).
 - What a peer that has gone was waiting for is not encoded.
+- Who has to log in does that first (``login``).
 """
 
 import struct
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command
+from trivium.core.commands.sasl import SaslStep
 from trivium.core.quotas.limits import Budget
 from trivium.messages.api import ApiKey, api_name
 from trivium.messages.codec import decode, encode, encode_onto
@@ -22,11 +24,13 @@ from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.kafka.api import Answer, Api, Call, Endpoint, NoAnswer
 from trivium.protocols.kafka.apis import api_versions
+from trivium.protocols.kafka.login import Login, Sasl
 from trivium.protocols.kafka.protocol import KafkaProtocol
 from trivium.protocols.kafka.throttling import throttled
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 from trivium.wire.framing import KAFKA_LENGTH
+from trivium.wire.limits import FRAME_BYTES_MAX_BEFORE_LOGIN
 from trivium.wire.receiving import Receiver
 
 _REQUEST_HEAD: Final = struct.Struct(">hhih")
@@ -91,6 +95,16 @@ class _Answer(Call):
             self.caller, software_name=software_name, software_version=software_version
         )
 
+    @property
+    def login(self) -> Login | None:
+        return self._session.login
+
+    def wait_for_login(self) -> None:
+        self._session.pause()
+
+    def login_judged(self, step: SaslStep, reason: str | None) -> None:
+        self._session.login_judged(step, reason)
+
     def reply(self, result: Any) -> None:
         if not self._session.is_closed:
             answer = self._api.to_response(result, self)
@@ -136,7 +150,32 @@ class _Answer(Call):
             self._session.hang_up()
 
 
-class KafkaSession(Conversation[_Answer]):
+class _BareAnswer:
+    """The same for a message of a SASL mechanism that came without a header, and is answered so."""
+
+    __slots__ = ("_session", "parts", "request_bytes", "size_bytes")
+
+    def __init__(self, session: "KafkaSession", own_bytes: int) -> None:
+        self._session = session
+        self.request_bytes = own_bytes
+        self.parts: list[Buffer] | None = None
+        self.size_bytes = 0
+
+    def reply(self, step: SaslStep) -> None:
+        session = self._session
+        if session.is_closed:
+            return
+        assert session.login is not None
+        reason = session.login.judged(step)
+        session.login_judged(step, reason)
+        session.login.lifetime_ms(step, is_known=False)
+        answer = b"" if reason is not None else KAFKA_LENGTH.pack(len(step.answer)) + step.answer
+        self.parts = [answer]
+        self.size_bytes = len(answer)
+        session.answered()
+
+
+class KafkaSession(Conversation[_Answer | _BareAnswer]):
     def __init__(
         self,
         protocol: KafkaProtocol,
@@ -145,9 +184,10 @@ class KafkaSession(Conversation[_Answer]):
         wake: Callable[[], None],
         *,
         certified_name: str | None = None,
+        sasl: Sasl | None = None,
     ) -> None:
         """``certified_name`` is who the peer has shown to be by a certificate; ``DecodeError`` if that user
-        may not come in.
+        may not come in. ``sasl`` is how it may log in here.
         """
         super().__init__(
             Receiver(KAFKA_LENGTH, protocol.frame_bytes_max), protocol.requests_in_flight_max, wake
@@ -159,15 +199,63 @@ class KafkaSession(Conversation[_Answer]):
         self._client_id = b""
         """The client id of the caller, as it came."""
         self._is_hanging_up = False
+        self.login = None if sasl is None else Login(sasl, protocol.now_ms)
+        self._why_ending: str | None = None
+        if sasl is not None and sasl.is_required:
+            self._receiver.bytes_max = min(FRAME_BYTES_MAX_BEFORE_LOGIN, protocol.frame_bytes_max)
+
+    # -- logging in ------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Begin nothing more: who asks may be somebody else soon."""
+        self._requests_in_flight_max = 0
+
+    def login_judged(self, step: SaslStep, reason: str | None) -> None:
+        if reason is not None:
+            self._why_ending = reason  # and nothing is begun any more
+            return
+        self._requests_in_flight_max = self.protocol.requests_in_flight_max
+        if step.logged_in is not None:
+            self.caller = step.logged_in.become(self.caller)
+            self._receiver.bytes_max = self.protocol.frame_bytes_max
+
+    def received(self, count: int, scratch: memoryview) -> None:
+        super().received(count, scratch)
+        self._end_if_over()
+
+    def proceed(self) -> None:
+        super().proceed()
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        if self._why_ending is not None and not self._turns:
+            raise DecodeError(self._why_ending)
+
+    def _begin_bare(self, login: Login, frame: memoryview, own_bytes: int) -> None:
+        command = login.judge(bytes(frame))
+        if command is None:
+            raise DecodeError("a message of a SASL mechanism that nobody waits for")
+        answer = _BareAnswer(self, own_bytes)
+        self._queue(answer)
+        self.pause()
+        self.protocol.engine.execute(command, self.caller, answer.reply)
+
+    # -- one request -----------------------------------------------------------------------------
 
     def hang_up(self) -> None:
         """A request has failed whose client can be told in no other way; only while it is carried out."""
         self._is_hanging_up = True
 
     def _begin(self, frame: memoryview, own_bytes: int) -> None:
+        login = self.login
+        if login is not None and login.takes_frames:
+            self._begin_bare(login, frame, own_bytes)
+            return
         if len(frame) < _REQUEST_HEAD.size:
             raise DecodeError(f"a request of {len(frame)} bytes")
         key, version, correlation_id, client_id_bytes = _REQUEST_HEAD.unpack_from(frame)
+        if login is not None and not login.admits(key):
+            raise DecodeError(f"API key {key} is asked for before a login")
         api = self.protocol.apis.get(key)
         if api is None:
             raise DecodeError(f"API key {key} is not served here")

@@ -1,5 +1,6 @@
 """A host and a port, as people write them."""
 
+import ipaddress
 import re
 from typing import Final, NamedTuple
 
@@ -23,3 +24,13 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there; a name other than localhost may be anywhere."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

@@ -11,7 +11,7 @@ from trivium.core.config.consistency import check_broker
 from trivium.core.config.definition import LONG_MAX, Definition
 from trivium.core.config.layers import Layers
 from trivium.core.config.valid import InvalidValue, Value
-from trivium.server.configuration.address import Address
+from trivium.server.configuration.address import Address, is_loopback
 from trivium.server.configuration.configuration import (
     DEFAULT,
     Authorization,
@@ -31,7 +31,7 @@ from trivium.server.configuration.listeners import kafka_listeners, listeners_at
 from trivium.server.configuration.names import definition_of
 from trivium.server.configuration.own_settings import KAFKA_NAMES, OWN, OWN_NAMES
 from trivium.server.configuration.refusals import refuse_what_must_not_be_ignored
-from trivium.server.configuration.security import SecurityProtocol, SecuritySettings
+from trivium.server.configuration.security import Sasl, SecurityProtocol, SecuritySettings
 
 _CLUSTER_ID: Final = r"[A-Za-z0-9._-]{1,64}"
 
@@ -123,10 +123,6 @@ def _listeners(values: _Values) -> list[Listener]:
 
 def _protected(listener: Listener, values: _Values) -> Listener:
     """The listener with what it needs for its security protocol."""
-    if listener.security.asks_login:
-        raise ConfigurationError(
-            f"The listener {listener.name} asks for {listener.security.name}: write SSL, or PLAINTEXT."
-        )
     settings = SecuritySettings(lambda name: values.find(name), listener.name)
     tls = settings.tls() if listener.security.is_encrypted or listener.protocol is Protocol.AUTO else None
     if listener.security.is_encrypted and tls is None:
@@ -134,7 +130,24 @@ def _protected(listener: Listener, values: _Values) -> Listener:
             f"The listener at {listener.address} is to be encrypted, and there is no certificate: set "
             "tls.certificate and tls.key, or make some for development by trivium cert dev."
         )
-    return listener._replace(tls=tls)
+    return listener._replace(tls=tls, sasl=_sasl(listener, settings, values))
+
+
+def _sasl(listener: Listener, settings: SecuritySettings, values: _Values) -> Sasl | None:
+    """Kafka's own listeners do as they are told. Where the protocol is found out, and at the plain front door
+    of this machine, clients may log in or not.
+    """
+    is_local = is_loopback(listener.address.host)
+    is_free = listener.protocol is Protocol.AUTO or (
+        listener.protocol is Protocol.KAFKA
+        and listener.security is SecurityProtocol.PLAINTEXT
+        and values.find("listeners") is None
+        and is_local
+    )
+    if not listener.security.asks_login and not is_free:
+        return None
+    is_required = listener.security.asks_login or values.own("access.anonymous") == Anonymous.DENY.value
+    return settings.sasl(is_required=is_required, is_private=is_local or listener.security.is_encrypted)
 
 
 def _kafka_listeners(values: _Values) -> list[Listener]:

@@ -15,7 +15,7 @@ from trivium.core.config.broker import BROKER
 from trivium.core.config.definition import Definition
 from trivium.core.config.valid import Value
 from trivium.server.configuration.address import Address
-from trivium.server.configuration.security import SecurityProtocol, Tls
+from trivium.server.configuration.security import Sasl, SecurityProtocol, Tls
 
 DEFAULT: Final = "default"
 """The source of a value that nobody has set."""
@@ -58,6 +58,8 @@ class Listener(NamedTuple):
     tls: Tls | None = None
     """For the other protocols it is enough that there is one; one that takes all of them also takes those
     that do without."""
+    sasl: Sasl | None = None
+    """How Kafka clients may log in; None: they may not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.given import Given
@@ -34,6 +34,16 @@ class SecurityProtocol(Enum):
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
+class Sasl(NamedTuple):
+    """How Kafka clients log in at a listener."""
+
+    mechanisms: tuple[str, ...]
+    is_required: bool
+    """Whether nobody is served without."""
+    reauthentication_ms: int
+    """How long a login counts; 0: as long as the connection."""
+
+
 class ClientAuth(Enum):
     """Whether clients show certificates of their own."""
 
@@ -49,6 +59,9 @@ class Pem:
     path: Path | None = None
     text: str | None = field(default=None, repr=False)
 
+
+MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+"""The first one only where nobody listens in, unless somebody asks for it by name."""
 
 TLS_VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 """Older ones are broken, and not spoken whatever anybody sets."""
@@ -112,29 +125,26 @@ class SecuritySettings:
             self._principal_rules(),
         )
 
-    def mechanisms(self, default: tuple[str, ...], served: tuple[str, ...]) -> tuple[str, ...]:
-        """The SASL mechanisms that clients may choose from."""
+    def sasl(self, *, is_required: bool, is_private: bool) -> Sasl:
+        """``is_private``: nobody listens in, so that passwords may be sent as they are."""
+        return Sasl(
+            self._mechanisms(is_private),
+            is_required,
+            max(int(self._text("connections.max.reauth.ms") or 0), 0),
+        )
+
+    def _mechanisms(self, is_private: bool) -> tuple[str, ...]:
         given = self._given("sasl.enabled.mechanisms")
         if given is None:
-            return default
+            return MECHANISMS if is_private else MECHANISMS[1:]
         chosen = tuple(dict.fromkeys(item.upper() for item in _items(given.text)))
         for mechanism in chosen:
-            if mechanism not in served:
+            if mechanism not in MECHANISMS:
                 raise ConfigurationError(
-                    f"sasl.enabled.mechanisms has {mechanism} ({given.source}), and this node has "
-                    f"{', '.join(served)}: take it out."
+                    f"{given.name} has {mechanism} ({given.source}), and this node knows "
+                    f"{', '.join(MECHANISMS)}: take it out."
                 )
         return chosen
-
-    def reauthentication_ms(self) -> int:
-        """So long a login counts; 0: as long as the connection."""
-        text = self._text("connections.max.reauth.ms")
-        if text is None:
-            return 0
-        try:
-            return max(int(text), 0)
-        except ValueError:
-            raise ConfigurationError(f"connections.max.reauth.ms = {text} is no number.") from None
 
     def _versions(self) -> tuple[str, ...]:
         own, kafka = self._given("tls.min-version"), self._given("ssl.enabled.protocols")

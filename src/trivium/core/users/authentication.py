@@ -1,0 +1,97 @@
+"""SASL: from what a peer says of itself to who it is, one step at a time.
+
+    PLAIN             name and password, checked against the hash of the directory
+    SCRAM-SHA-256     ``scram``, by the credentials of the metadata log
+    SCRAM-SHA-512
+
+Whatever goes wrong is one answer, ``INVALID_CREDENTIALS``: a wrong name, a wrong password, a message that is
+none. Only who has proven itself hears that its user is inactive.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from trivium.core.caller import Caller
+from trivium.core.commands.command import Reply, Routes
+from trivium.core.commands.sasl import Authenticate, SaslStep
+from trivium.core.commands.users import LoggedIn, LogIn
+from trivium.core.faults import Fault
+from trivium.core.metadata_access import ScramCredential
+from trivium.core.users import scram
+from trivium.core.users.credentials import ScramStore
+from trivium.core.users.logging_in import LoggingIn
+
+PLAIN: Final = "PLAIN"
+PLAIN_BYTES_MAX: Final = 4_096
+
+Step = Callable[[Authenticate, Caller, Reply[SaslStep]], None]
+
+_FAILED: Final = SaslStep(Fault.INVALID_CREDENTIALS)
+
+
+class Authentication:
+    def __init__(
+        self,
+        logging_in: LoggingIn,
+        credentials: ScramStore,
+        new_nonce: Callable[[], str],
+        decoy_key: bytes,
+    ) -> None:
+        """``decoy_key`` is secret and the same for as long as the node runs."""
+        self._logging_in = logging_in
+        self._credentials = credentials
+        self._new_nonce = new_nonce
+        self._decoy_key = decoy_key
+        self._steps: Mapping[str, Step] = {
+            PLAIN: self._plain,
+            **dict.fromkeys(scram.MECHANISMS, self._scram),
+        }
+        self.routes: Routes = {Authenticate: self.step}
+
+    def step(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
+        step = self._steps.get(command.mechanism)
+        if step is None:
+            reply(SaslStep(Fault.UNKNOWN_MECHANISM))
+        else:
+            step(command, caller, reply)
+
+    def _plain(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
+        """authzid NUL name NUL password; the first may be left out, or be the name."""
+        try:
+            parts = command.message.decode().split("\0")
+        except UnicodeDecodeError:
+            parts = []
+        if len(parts) != 3 or len(command.message) > PLAIN_BYTES_MAX or parts[0] not in ("", parts[1]):
+            reply(_FAILED)
+            return
+        _, username, password = parts
+        self._logging_in.log_in(LogIn(username, password), caller, lambda logged_in: reply(_ended(logged_in)))
+
+    def _scram(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
+        mechanism = scram.MECHANISMS[command.mechanism]
+
+        def find(first: scram.ClientFirst) -> ScramCredential | None:
+            return None if first.is_token else self._credentials.of(first.username).get(mechanism)
+
+        try:
+            if command.exchange is None:
+                nonce = self._new_nonce()
+                answer, exchange = scram.begin(mechanism, command.message, find, nonce, self._decoy_key)
+                reply(SaslStep(answer=answer, exchange=exchange))
+                return
+            answer = scram.finish(command.exchange, command.message)
+        except scram.Broken:
+            reply(_FAILED)
+            return
+        exchange = command.exchange
+        if self._credentials.of(exchange.username).get(mechanism) != exchange.credential:
+            # It was changed or taken away meanwhile: what has been proven is worth nothing any more.
+            reply(_FAILED)
+            return
+        reply(_ended(self._logging_in.welcome(exchange.username, caller), answer))
+
+
+def _ended(logged_in: LoggedIn, answer: bytes = b"") -> SaslStep:
+    if logged_in.fault is not None:
+        return SaslStep(logged_in.fault)
+    return SaslStep(answer=answer, logged_in=logged_in)
