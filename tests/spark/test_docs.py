@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from trivium.spark.connector import kafka_options, options
+from trivium.spark.connector import kafka_options, options, write_options
 
 PAGE = Path(__file__).parents[2].joinpath("docs", "spark.md").read_text()
 
@@ -24,3 +24,11 @@ def test_table_of_options_is_complete() -> None:
     known = {name.lower() for name in options._NAMES} - without_effect
     known |= {kafka_options.PREFIX + name for name in kafka_options._SETTINGS}
     assert named == known
+
+
+def test_table_of_options_for_writing_is_complete() -> None:
+    table = PAGE.partition("## Writing")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
+    named = {name.lower() for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    known = {"topic", "deliveryguarantee", *(kafka_options.PREFIX + name for name in write_options._SETTINGS)}
+    assert named == known - {"kafka.bootstrap.servers"}

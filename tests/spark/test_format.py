@@ -1,4 +1,5 @@
-"""``format("trivium")`` in a real Spark: found without registration, read as a batch and as a stream."""
+"""``format("trivium")`` in a real Spark: found without registration, read and written as a batch and as a
+stream, exactly once (R19)."""
 
 import json
 from collections.abc import Callable
@@ -19,6 +20,9 @@ from trivium.spark.launch.errors import LaunchError
 from trivium.testing import Broker
 
 _numbers = count()
+
+QUERY_TIMEOUT_S = 120
+"""For a query of a few records, on a machine that has a lot to do."""
 
 KAFKA_SOURCE_SCHEMA = (
     "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,"
@@ -44,29 +48,27 @@ def read(spark: SparkSession, broker: Broker, topic: str) -> Callable[..., DataF
     return load
 
 
-def run(
-    spark: SparkSession,
-    broker: Broker,
-    topic: str,
-    checkpoint: str,
-    seen: Callable[[DataFrame, int], None],
-    **options: str,
-) -> list[Any]:
-    """Read what is there now, micro-batch by micro-batch; the progress of each."""
+def run(spark: SparkSession, broker: Broker, topic: str, checkpoint: str, **options: str) -> list[Any]:
+    """Copy what is there now to another topic, micro-batch by micro-batch; the progress of each."""
     source = spark.readStream.format("trivium").option("kafka.bootstrap.servers", broker.bootstrap)
     started = source.options(**{"subscribe": topic, "startingOffsets": "earliest", **options}).load()
     query = (
-        started.writeStream.foreachBatch(seen)
+        started.select("key", "value")
+        .writeStream.format("trivium")
+        .options(**{"kafka.bootstrap.servers": broker.bootstrap, "topic": f"{topic}-copy"})
         .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
         .start()
     )
-    query.awaitTermination()
+    try:
+        assert query.awaitTermination(QUERY_TIMEOUT_S), "the query has not ended"
+    finally:
+        query.stop()
     return [progress for progress in query.recentProgress if progress["numInputRows"]]
 
 
-def look_at(frame: DataFrame, _number: int) -> None:
-    frame.collect()
+def copied(broker: Broker, topic: str) -> list[bytes]:
+    return sorted(record.value or b"" for record in broker.records(f"{topic}-copy"))
 
 
 def test_batch_has_the_columns_and_rows_of_the_kafka_source(
@@ -123,23 +125,47 @@ def test_directory_is_read_without_a_broker(spark: SparkSession, tmp_path: Path)
 def test_stream_ends_at_the_end_and_goes_on_from_its_checkpoint(
     spark: SparkSession, broker: Broker, topic: str, checkpoint: str
 ) -> None:
-    batches: list[list[bytes]] = []
-
-    def seen(frame: DataFrame, _number: int) -> None:
-        batches.append(sorted(row.value for row in frame.collect()))
-
     broker.produce(topic, list("abcde"), partition=0)
-    progress = run(spark, broker, topic, checkpoint, seen, maxOffsetsPerTrigger="2")
-    assert batches == [[b"a", b"b"], [b"c", b"d"], [b"e"]]
+    progress = run(spark, broker, topic, checkpoint, maxOffsetsPerTrigger="2")
+    assert [each["numInputRows"] for each in progress] == [2, 2, 1]
+    assert copied(broker, topic) == [b"a", b"b", b"c", b"d", b"e"]
     source = progress[-1]["sources"][0]
     assert json.loads(source["endOffset"]) == json.loads(source["latestOffset"]) == {topic: {"0": 5, "1": 0}}
     lag = [json.loads(each["sources"][0]["latestOffset"])[topic]["0"] for each in progress]
     assert lag == [5, 5, 5], "each batch reports where the topic ends, not where it does"
 
-    batches.clear()
     broker.produce(topic, ["f"], partition=1)
-    run(spark, broker, topic, checkpoint, seen, maxOffsetsPerTrigger="2")
-    assert batches == [[b"f"]]
+    assert [each["numInputRows"] for each in run(spark, broker, topic, checkpoint)] == [1]
+    assert copied(broker, topic) == [b"a", b"b", b"c", b"d", b"e", b"f"]
+
+
+def test_batch_that_spark_does_again_is_written_once(
+    spark: SparkSession, broker: Broker, topic: str, checkpoint: str
+) -> None:
+    """As after a crash between the commit of a batch and Spark's note of it (R19)."""
+    broker.produce(topic, list("ab"), partition=0)
+    run(spark, broker, topic, checkpoint)
+    for note in Path(checkpoint, "commits").glob("*0*"):
+        note.unlink()
+    broker.produce(topic, ["c"], partition=1)
+    assert sum(each["numInputRows"] for each in run(spark, broker, topic, checkpoint)) == 3
+    assert copied(broker, topic) == [b"a", b"b", b"c"]
+
+
+def test_batch_is_written_with_keys_headers_and_topics_of_its_rows(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    frame = spark.sql(
+        f"SELECT '{topic}' AS topic, 'k' AS key, encode('v', 'utf-8') AS value, 1 AS partition, "
+        "array(named_struct('key', 'h', 'value', encode('1', 'utf-8'))) AS headers"
+    )
+    options = {"kafka.bootstrap.servers": broker.bootstrap, "kafka.compression.type": "zstd"}
+    frame.write.format("trivium").mode("append").options(**options).save()
+    (record,) = broker.records(topic)
+    assert (record.partition, record.key, record.value) == (1, b"k", b"v")
+    assert list(record.headers) == [("h", b"1")]
+    with pytest.raises(AnalysisException, match="Say where rows go"):
+        frame.drop("topic").write.format("trivium").mode("append").options(**options).save()
 
 
 def test_stream_shows_its_progress_as_a_group(
@@ -147,7 +173,7 @@ def test_stream_shows_its_progress_as_a_group(
 ) -> None:
     broker.produce(topic, list("abc"), partition=0)
     group = f"group-{topic}"
-    run(spark, broker, topic, checkpoint, look_at, **{"kafka.group.id": group})
+    run(spark, broker, topic, checkpoint, **{"kafka.group.id": group})
     with Cluster.connect(broker.bootstrap) as cluster:
         offsets = committed_offsets(cluster, group)
     assert {key: each.offset for key, each in offsets.items()} == {
@@ -160,12 +186,12 @@ def test_stream_that_retention_has_overtaken_says_what_is_missing(
     spark: SparkSession, broker: Broker, topic: str, checkpoint: str
 ) -> None:
     broker.produce(topic, list("abc"), partition=0)
-    run(spark, broker, topic, checkpoint, look_at)
+    run(spark, broker, topic, checkpoint)
     broker.produce(topic, list("defg"), partition=0)
     with Cluster.connect(broker.bootstrap) as cluster:
         delete_records(cluster, {TopicPartition(topic, 0): 6})
     with pytest.raises(StreamingQueryException) as failed:
-        run(spark, broker, topic, checkpoint, look_at)
+        run(spark, broker, topic, checkpoint)
     assert f"Topic {topic}, partition 0: the records from offset 3 to 5 were removed" in str(failed.value)
 
 

@@ -96,6 +96,17 @@ def from_arrow(
         row += packed.records_count
 
 
+def partitions_of_keys(keys: pa.Array, partitions_count: int) -> pa.Array:
+    """The partition of each key, as Kafka's Java clients choose it; null where there is no key."""
+    found = kernel.partitions_of(_blobs(keys.cast(pa.binary())), len(keys), partitions_count)
+    numbers = pa.Array.from_buffers(pa.int32(), len(keys), [None, pa.py_buffer(found)])
+    if not keys.null_count:
+        return numbers
+    import pyarrow.compute as pc
+
+    return pc.if_else(keys.is_valid(), numbers, None)
+
+
 _FILLS: Final[Mapping[str, Callable[[Columns, str, int], pa.Array]]] = {
     "key": lambda columns, _topic, _partition: _binary_array(columns.keys, columns.rows_count),
     "value": lambda columns, _topic, _partition: _binary_array(columns.values, columns.rows_count),

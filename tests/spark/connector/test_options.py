@@ -115,7 +115,7 @@ def test_headers_are_asked_for_by_an_option() -> None:
         ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "5"}, "minOffsetsPerTrigger 9 is more than"),
         ({"kafka.isolation.level": "dirty"}, "is read_uncommitted or read_committed, not 'dirty'."),
         ({"kafka.auto.offset.reset": "earliest"}, "say by startingOffsets where a query begins"),
-        ({"kafka.security.protocol": "SASL_SSL"}, "'SASL_SSL' is not spoken by this reader, only PLAINTEXT"),
+        ({"kafka.security.protocol": "SASL_SSL"}, "'SASL_SSL' is not spoken here, only PLAINTEXT"),
         ({"kafka.sasl.mechanism": "PLAIN"}, "kafka.sasl.mechanism is not known to this reader; remove it."),
         ({"kafka.group.id": " "}, "kafka.group.id is empty"),
         ({"directory": "/x"}, "from kafka.bootstrap.servers or from directory; leave one of them out."),

@@ -49,7 +49,7 @@ def parse_kafka_options(options: Mapping[str, str]) -> KafkaOptions:
         elif name in _ELSEWHERE:
             raise BadOption(f"kafka.{name} cannot be set: {_ELSEWHERE[name]}.")
         elif name == "security.protocol":
-            _check_protocol(text)
+            check_protocol(text)
         elif name not in _WITHOUT_EFFECT:
             raise BadOption(
                 f"kafka.{name} is not known to this reader; remove it. docs/spark.md lists what is taken."
@@ -85,10 +85,11 @@ def _seconds(option: str, text: str) -> float:
     return parse_count(option, text) / 1000
 
 
-def _check_protocol(text: str) -> None:
+def check_protocol(text: str) -> None:
+    """Refuse what the client does not speak."""
     if text.strip().upper() != "PLAINTEXT":
         raise BadOption(
-            f"kafka.security.protocol {text!r} is not spoken by this reader, only PLAINTEXT; let it connect "
+            f"kafka.security.protocol {text!r} is not spoken here, only PLAINTEXT; connect "
             "to a listener without TLS and SASL, on loopback or in a private network."
         )
 

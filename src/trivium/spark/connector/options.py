@@ -6,7 +6,7 @@ misspelt ``startingOffset`` in silence, and reads something else.
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,7 @@ from trivium.spark.connector.bounds import (
 from trivium.spark.connector.errors import BadOption
 from trivium.spark.connector.kafka_options import PREFIX, KafkaOptions, parse_count, parse_kafka_options
 from trivium.spark.connector.subscription import Subscription, parse_subscription
+from trivium.spark.connector.write_options import NAMES as WRITE_NAMES
 
 POLL_TIMEOUT_MS: Final = 120_000
 """How long a task waits for records that should be there, and a stream for a broker that is away: Spark's
@@ -119,12 +120,12 @@ def parse_options(given: Mapping[str, str], *, is_stream: bool) -> ReadOptions:
 def wants_headers(given: Mapping[str, str]) -> bool:
     """What the schema needs to know, before it is clear whether a batch or a stream is read."""
     options = {name.lower(): text for name, text in given.items()}
-    _refuse_unknown(options)
+    _refuse_unknown(options, WRITE_NAMES)  # Spark asks for the schema of what is written, too.
     return _flag(options, "includeHeaders", default=False)
 
 
-def _refuse_unknown(options: Mapping[str, str]) -> None:
-    known = {name.lower(): name for name in _NAMES}
+def _refuse_unknown(options: Mapping[str, str], others: Sequence[str] = ()) -> None:
+    known = {name.lower(): name for name in (*_NAMES, *others)}
     for name in options:
         if name in known or name.startswith(PREFIX):
             continue

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
     from trivium.spark.connector.batch_reader import BatchReader
     from trivium.spark.connector.stream_reader import StreamReader
+    from trivium.spark.connector.topic_writer import TopicBatchWriter, TopicStreamWriter
 
 
 class TriviumDataSource(DataSource):
-    """Topics of a broker, or of a log directory, as rows."""
+    """Topics of a broker, or of a log directory, as rows; and rows as records of topics."""
 
     @classmethod
     def name(cls) -> str:
@@ -38,3 +39,27 @@ class TriviumDataSource(DataSource):
         from trivium.spark.connector.stream_reader import StreamReader
 
         return StreamReader(parse_options(self.options, is_stream=True), check_schema(schema))
+
+    def writer(self, schema: "StructType", overwrite: bool) -> "TopicBatchWriter":
+        from trivium.spark.connector.errors import BadOption
+        from trivium.spark.connector.sent_columns import check_columns
+        from trivium.spark.connector.topic_writer import TopicBatchWriter
+        from trivium.spark.connector.write_options import parse_write_options
+
+        if overwrite:
+            raise BadOption('A topic is only appended to; write with mode("append").')
+        options = parse_write_options(self.options, is_stream=False)
+        check_columns(schema, options.topic)
+        return TopicBatchWriter(options)
+
+    def streamWriter(self, schema: "StructType", overwrite: bool) -> "TopicStreamWriter":  # noqa: N802
+        from trivium.spark.connector.errors import BadOption
+        from trivium.spark.connector.sent_columns import check_columns
+        from trivium.spark.connector.topic_writer import TopicStreamWriter
+        from trivium.spark.connector.write_options import parse_write_options
+
+        if overwrite:
+            raise BadOption('A topic is only appended to; use outputMode("append").')
+        options = parse_write_options(self.options, is_stream=True)
+        check_columns(schema, options.topic)
+        return TopicStreamWriter(options)
