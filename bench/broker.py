@@ -24,6 +24,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bench import coordination
 from bench.load import Client, fetch_frame, framed, pipelined, produce_frame
 from bench.peers import Peer, kafka, scratch, trivium
 from rich.console import Console
@@ -70,6 +71,7 @@ def main() -> None:
             group_commit,
             connections,
             announcements,
+            *coordination.measures(row),
         ]
         task = progress.add_task("measuring", total=len(measures))
         for measure in measures:

@@ -83,6 +83,8 @@ def kafka(directory: Path, jars: Kafka, **settings: str) -> Iterator[Peer]:
         "controller.listener.names": "CONTROLLER",
         "log.dirs": str(directory / "kafka"),
         "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
         **{name.replace("_", "."): value for name, value in settings.items()},
     }
     properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))

@@ -57,13 +57,20 @@ class Step:
             self._profiles = {member_id: each.profile for member_id, each in self.group.members.items()}
         return self._profiles
 
+    def _profile_of(self, member_id: str) -> Profile | None:
+        """One of them. Most heartbeats say nothing new, and need not know all the others."""
+        if self._profiles is not None:
+            return self._profiles.get(member_id)
+        member = self.group.members.get(member_id)
+        return None if member is None else member.profile
+
     # -- members ---------------------------------------------------------------------------------
 
     def introduce(self, member_id: str, profile: Profile) -> None:
         """A member comes, or says something new of itself."""
         if profile.topic_regex and profile.topic_regex not in self._resolved:
             _check_regex(profile.topic_regex)
-        before = self.profiles.get(member_id)
+        before = self._profile_of(member_id)
         if before != profile:
             self.profiles[member_id] = profile
             self.records.append(profile_record(self.group.group_id, member_id, profile))
