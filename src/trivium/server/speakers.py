@@ -7,6 +7,7 @@ wants to be there at once: what nobody has asked for yet is not worth waiting fo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from trivium.core.access import Anonymous
 from trivium.core.commands.command import Engine
 from trivium.core.quotas.budgets import Budgets
 from trivium.core.settings import Settings, whole
@@ -156,6 +157,7 @@ class Speakers:
             consumer_bytes_per_second=limits.rustlog_consumer_bytes_per_second,
             meter=self.rustlog_meter,
             report_slow_consumer=_report_slow_consumer,
+            is_login_required=self._configuration.anonymous is Anonymous.DENY,
         )
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command, Reply
+from trivium.core.commands.users import LoggedIn
 from trivium.protocols.rustlog.call import Call
 from trivium.protocols.rustlog.dialect import Dialect
 from trivium.protocols.rustlog.messages import ErrorResponse, Problem, Response
@@ -93,6 +94,12 @@ class _Struck:
 
     def answer(self, response: Response) -> None:
         self._answer(response)
+
+    def wait_for_login(self) -> None:
+        self._call.wait_for_login()
+
+    def become(self, logged_in: LoggedIn) -> None:
+        self._call.become(logged_in)
 
     def wait_ms(self, size_bytes: int) -> int:
         return self._call.wait_ms(size_bytes)

@@ -37,6 +37,7 @@ requests = st.one_of(
     st.builds(m.DescribePartitionRequest, names, u32),
     st.builds(m.MetricsRequest),
     st.builds(m.PingRequest),
+    st.builds(m.LoginRequest, names, names),
 )
 
 
@@ -79,6 +80,8 @@ def as_binary(request: m.Request) -> bytes:
             return b"\x09"
         case m.PingRequest():
             return b"\xff"
+        case m.LoginRequest(username, password):
+            return b"\x0b" + text(username) + text(password)
 
 
 @given(requests)

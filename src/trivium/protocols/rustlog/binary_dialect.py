@@ -12,6 +12,7 @@
                                                                 n x (u32 partition, u64 next offset)
     08     text topic, u32 partition                            text topic, u32 partition, u64 next offset
     09                                                          u32 length, text in Prometheus' format
+    0b     text user, text password                             u8 success
     ff                                                          (nothing)
     fe                                                          u16 code, text message: any request's error
 
@@ -151,6 +152,7 @@ _READERS: Final[Mapping[int, Callable[[_Fields], m.Request]]] = {
     0x07: lambda fields: m.DescribeTopicRequest(fields.text("topic")),
     0x08: lambda fields: m.DescribePartitionRequest(fields.text("topic"), fields.u32("partition")),
     0x09: lambda fields: m.MetricsRequest(),
+    0x0B: lambda fields: m.LoginRequest(fields.text("user"), fields.text("password")),
     0xFF: lambda fields: m.PingRequest(),
 }
 
@@ -234,6 +236,7 @@ _WRITERS: Final[Mapping[type, tuple[int, Callable[[Builder, Any], object]]]] = {
     m.DescribeTopicResponse: (0x07, _described_topic),
     m.DescribePartitionResponse: (0x08, _described_partition),
     m.MetricsResponse: (0x09, _metrics),
+    m.LoginResponse: (0x0B, lambda builder, response: builder.boolean(True)),
     m.PingResponse: (0xFF, _nothing),
     m.ErrorResponse: (_ERROR_TYPE, _error),
 }

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command, Reply
+from trivium.core.commands.users import LoggedIn
 from trivium.protocols.rustlog.dialect import Dialect
 from trivium.protocols.rustlog.messages import Response
 
@@ -27,6 +28,14 @@ class Call(Protocol):
 
     def answer(self, response: Response) -> None:
         """Once, now or later."""
+        ...
+
+    def wait_for_login(self) -> None:
+        """Begin nothing else until ``become``."""
+        ...
+
+    def become(self, logged_in: LoggedIn) -> None:
+        """The caller from now on, if the login has succeeded."""
         ...
 
     def wait_ms(self, size_bytes: int) -> int:

@@ -2,7 +2,7 @@
 
     { [ " and white space     JSON
     80-8f, de, df             MessagePack: a map
-    01-09, ff                 the binary form of RustLog's own broker
+    01-09, 0b, ff             the binary form of RustLog's own broker, and our login in it
 
 What begins like none of them is answered in the dialect that the peer has spoken last; before it has spoken
 any, in JSON, which the document has.

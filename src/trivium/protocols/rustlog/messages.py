@@ -1,6 +1,7 @@
 """What RustLog clients ask and are told, in RustLog's own words. How it is spelled is each dialect's matter.
 
-The first four requests are those of RustLog's document; the others its broker has besides (mission 004.27).
+The first four requests are those of RustLog's document; the others its broker has besides (mission 004.27),
+but for the login, which is ours.
 An offset is the next to be read, as with Kafka.
 """
 
@@ -69,6 +70,14 @@ class PingRequest(NamedTuple):
     pass
 
 
+class LoginRequest(NamedTuple):
+    username: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"LoginRequest(username={self.username!r})"
+
+
 Request = (
     ProduceRequest
     | FetchRequest
@@ -80,6 +89,7 @@ Request = (
     | DescribePartitionRequest
     | MetricsRequest
     | PingRequest
+    | LoginRequest
 )
 
 
@@ -148,6 +158,10 @@ class PingResponse(NamedTuple):
     pass
 
 
+class LoginResponse(NamedTuple):
+    pass
+
+
 class Problem(Enum):
     """What can be wrong, as far as a dialect has words or a code of its own for it."""
 
@@ -185,6 +199,7 @@ Response = (
     | DescribePartitionResponse
     | MetricsResponse
     | PingResponse
+    | LoginResponse
     | ErrorResponse
 )
 

@@ -84,6 +84,14 @@ def _offset_fetch(fields: Fields) -> m.Request:
     )
 
 
+def _login(fields: Fields) -> m.Request:
+    password = fields.get("password")
+    if not isinstance(password, str):
+        # What it is instead may be the password in another spelling: not to be repeated.
+        raise m.Unreadable("password must be a string")
+    return m.LoginRequest(_text(fields, "username"), password)
+
+
 _READERS: Final[Mapping[str, Callable[[Fields], m.Request]]] = {
     "Produce": _produce,
     "Fetch": _fetch,
@@ -99,6 +107,7 @@ _READERS: Final[Mapping[str, Callable[[Fields], m.Request]]] = {
     ),
     "Metrics": lambda fields: m.MetricsRequest(),
     "Ping": lambda fields: m.PingRequest(),
+    "Login": _login,
 }
 
 
@@ -193,5 +202,6 @@ _WRITERS: Final[Mapping[type, tuple[str, Write]]] = {
     ),
     m.MetricsResponse: ("Metrics", lambda it: {"text": it.text}),
     m.PingResponse: ("Ping", lambda it: {}),
+    m.LoginResponse: ("Login", lambda it: {"success": True}),
     m.ErrorResponse: ("Error", _error),
 }

@@ -79,6 +79,7 @@ class RustLogProtocol:
         fetches_in_flight_max: int = FETCHES_IN_FLIGHT_MAX,
         consumer_bytes_per_second: int = CONSUMER_BYTES_PER_SECOND,
         frame_bytes_max: int = RUSTLOG_FRAME_BYTES_MAX,
+        is_login_required: bool = False,
         meter: Meter | None = None,
         report_slow_consumer: Callable[[SlowConsumer], None] = lambda _consumer: None,
     ) -> None:
@@ -91,6 +92,7 @@ class RustLogProtocol:
         self.fetches_in_flight_max = fetches_in_flight_max
         self.consumer_bytes_per_second = consumer_bytes_per_second
         self.frame_bytes_max = frame_bytes_max
+        self.is_login_required = is_login_required
         self.meter: Meter = meter or Unmetered()
         self.report_slow_consumer = report_slow_consumer
         self.counters = Counters()

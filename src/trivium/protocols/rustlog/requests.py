@@ -6,6 +6,7 @@ from typing import Any, Final
 from trivium.protocols.rustlog import messages as m
 from trivium.protocols.rustlog.call import Call
 from trivium.protocols.rustlog.fetch import fetch
+from trivium.protocols.rustlog.login import log_in
 from trivium.protocols.rustlog.offsets import commit_offset, fetch_offset
 from trivium.protocols.rustlog.produce import produce
 from trivium.protocols.rustlog.topics import (
@@ -37,4 +38,5 @@ CARRY_OUT: Final[Mapping[type[Any], tuple[str, CarryOut]]] = {
     m.DescribePartitionRequest: ("DescribePartition", describe_partition),
     m.MetricsRequest: ("Metrics", _tell_metrics),
     m.PingRequest: ("Ping", _pong),
+    m.LoginRequest: ("Login", log_in),
 }

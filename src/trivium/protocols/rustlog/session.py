@@ -7,6 +7,8 @@ Rules:
 - Every request is answered, by its response or by an error in its own dialect (mission 004.18). Nothing that
   can be wrong with a request ends the connection: frames keep the stream in step, and a frame that is too
   large is passed over. Only one that would take too long to pass by ends it (``PASSED_OVER_BYTES_MAX``).
+- Where a login is required, nothing else but Ping is done before it, and nothing larger than
+  ``FRAME_BYTES_MAX_BEFORE_LOGIN`` is received (promises S3, S7). What follows a login waits for its outcome.
 - Clients send one request at a time (mission 004.3). Who sends more gets the answers in order; with too many
   in flight, fetches above all, the next wait unread (``has_room``).
 """
@@ -14,17 +16,21 @@ Rules:
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from trivium.core.caller import Caller
+from trivium.core.caller import ANONYMOUS, Caller
 from trivium.core.commands.command import Command, Reply
+from trivium.core.commands.users import LoggedIn
 from trivium.core.quotas.limits import Budget
 from trivium.protocols.certified import certified
 from trivium.protocols.conversation import Conversation
 from trivium.protocols.rustlog.allowance import Allowance
 from trivium.protocols.rustlog.dialect import Dialect
 from trivium.protocols.rustlog.dialects import FIRST_SPOKEN, dialect_of
+from trivium.protocols.rustlog.login import FIRST
 from trivium.protocols.rustlog.messages import (
     ErrorResponse,
     FetchRequest,
+    LoginRequest,
+    PingRequest,
     Problem,
     ProduceRequest,
     Response,
@@ -34,7 +40,7 @@ from trivium.protocols.rustlog.protocol import RustLogProtocol
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 from trivium.wire.framing import RUSTLOG_LENGTH
-from trivium.wire.limits import FRAME_BYTES_MAX
+from trivium.wire.limits import FRAME_BYTES_MAX, FRAME_BYTES_MAX_BEFORE_LOGIN
 from trivium.wire.receiving import Receiver
 
 PASSED_OVER_BYTES_MAX: Final = FRAME_BYTES_MAX
@@ -84,6 +90,12 @@ class _Call:
     def execute(self, command: Command[R], reply: Reply[R]) -> None:
         self.protocol.engine.execute(command, self._session.caller, reply)
 
+    def wait_for_login(self) -> None:
+        self._session.pause()
+
+    def become(self, logged_in: LoggedIn) -> None:
+        self._session.become(logged_in)
+
     def wait_ms(self, size_bytes: int) -> int:
         return self._session.wait_ms(size_bytes)
 
@@ -126,6 +138,9 @@ class RustLogSession(Conversation[_Call]):
         super().__init__(receiver, protocol.requests_in_flight_max, wake)
         self.protocol = protocol
         self.caller = certified(Caller(host=host, protocol="rustlog"), certified_name, protocol.engine)
+        self._must_log_in = protocol.is_login_required and self.caller.principal == ANONYMOUS
+        if self._must_log_in:
+            self._receiver.bytes_max = FRAME_BYTES_MAX_BEFORE_LOGIN
         self._spoken = FIRST_SPOKEN
         self._allowance: Allowance | None = None
         protocol.counters.open_sessions += 1
@@ -153,10 +168,24 @@ class RustLogSession(Conversation[_Call]):
             call.answer(ErrorResponse(Problem.UNREADABLE, str(error)))
             return
         call.name, carry_out = self.protocol.carry_out[type(request)]
+        if self._must_log_in and not isinstance(request, LoginRequest | PingRequest):
+            call.answer(ErrorResponse(Problem.OTHER, FIRST))
+            return
         call.is_fetch = isinstance(request, FetchRequest)
         call.is_produce = isinstance(request, ProduceRequest)
         call.frame_bytes = len(frame)
         carry_out(request, call)
+
+    def pause(self) -> None:
+        """Begin nothing more: who asks may be somebody else soon."""
+        self._requests_in_flight_max = 0
+
+    def become(self, logged_in: LoggedIn) -> None:
+        self._requests_in_flight_max = self.protocol.requests_in_flight_max
+        if logged_in.fault is None:
+            self.caller = logged_in.become(self.caller)
+            self._must_log_in = False
+            self._receiver.bytes_max = self.protocol.frame_bytes_max
 
     def _refuse(self, frame_bytes: int) -> None:
         if frame_bytes > PASSED_OVER_BYTES_MAX:
@@ -165,7 +194,7 @@ class RustLogSession(Conversation[_Call]):
         super()._refuse(frame_bytes)
 
     def _begin_refused(self, frame_bytes: int) -> None:
-        detail = f"{frame_bytes} bytes are announced, and {self.protocol.frame_bytes_max} at most are taken."
+        detail = f"{frame_bytes} bytes are announced, and {self._receiver.bytes_max} at most are taken."
         self._begin_call(0).answer(ErrorResponse(Problem.FRAME_TOO_LARGE, detail))
 
     def _begin_call(self, own_bytes: int) -> _Call:
