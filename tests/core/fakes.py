@@ -4,7 +4,7 @@
 done at once, unless ``storage.holds_syncs`` keeps them back until ``storage.sync()``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any, TypeVar
 
@@ -16,14 +16,12 @@ from trivium.core.commands.topics import NewTopic
 from trivium.core.faults import Fault, Refused
 from trivium.core.features import GROUP_LEVEL, GROUP_VERSION, Features
 from trivium.core.metadata import MetadataImage
-from trivium.core.ports import Aborted, Appended, At, DirectoryFacts, Done, Piece, ProducerFacts
+from trivium.core.ports import Appended, DirectoryFacts, Done, Piece
 from trivium.core.settings import Settings
 from trivium.core.timers import Timers
 from trivium.core.topic_creation import TopicCreation
-from trivium.log.producers import ProducerStates
-from trivium.log.replay import track
-from trivium.log.txn_index import AbortedTransaction
-from trivium.records.batch import BatchHeader, check_batch, iter_records, stamp
+from trivium.records.batch import BatchHeader
+from trivium.testing.world.memory_log import MemoryLog
 
 NOW_MS = 1_750_000_000_000
 NODE_ID = 1
@@ -51,17 +49,11 @@ class FakeClock:
         self._wall_ms += milliseconds
 
 
-class MemoryLog:
+class FakeLog(MemoryLog):
     """One partition's records in a list. ``fault`` makes every append and read be refused with it."""
 
-    def __init__(self, storage: "MemoryStorage") -> None:
-        self._storage = storage
-        self._batches: list[tuple[BatchHeader, bytes]] = []
-        self._aborted: list[AbortedTransaction] = []
-        self._epochs: list[tuple[int, int]] = []
-        self._producers = ProducerStates()
-        self.log_start_offset = 0
-        self.log_end_offset = 0
+    def __init__(self, wait_for_sync: Callable[[Done], None]) -> None:
+        super().__init__(wait_for_sync)
         self.fault: Fault | None = None
         self.reads = 0
         self.far: set[int] = set()
@@ -69,46 +61,14 @@ class MemoryLog:
         self.summoned: list[Callable[[], None]] = []
 
     @property
-    def high_watermark(self) -> int:
-        return self.log_end_offset
-
-    @property
-    def last_stable_offset(self) -> int:
-        unstable = self._producers.first_unstable_offset(self.log_end_offset)
-        return self.log_end_offset if unstable is None else unstable
-
-    @property
-    def size_bytes(self) -> int:
-        return sum(len(data) for _, data in self._batches)
-
-    @property
-    def segment_offsets(self) -> Sequence[int]:
-        """Every batch that can still be read is a segment of its own."""
-        kept = [
-            header.base_offset for header, _ in self._batches if header.last_offset >= self.log_start_offset
-        ]
-        return [*kept, self.log_end_offset]
+    def batches_count(self) -> int:
+        return len(self._batches)
 
     def append(
         self, data: bytearray | memoryview, batches: Sequence[tuple[int, BatchHeader]], leader_epoch: int
     ) -> Appended:
         self._check()
-        base_offset = self.log_end_offset
-        if not self._epochs or self._epochs[-1][0] != leader_epoch:
-            self._epochs.append((leader_epoch, base_offset))
-        for at, _ in batches:
-            stamp(data, at, self.log_end_offset, leader_epoch)
-            header = check_batch(data, at)
-            self._batches.append((header, bytes(memoryview(data)[at : at + header.size_bytes])))
-            self.log_end_offset = header.offset_end
-            if header.producer_id >= 0:
-                completed = track(self._producers, header, memoryview(self._batches[-1][1]))
-                if completed is not None and completed.aborted:
-                    self._aborted.append(completed.entry)
-        return Appended(base_offset, self.log_end_offset - 1)
-
-    def when_durable(self, done: Done) -> None:
-        self._storage.wait_for_sync(done)
+        return super().append(data, batches, leader_epoch)
 
     def summon(self, offset: int, max_bytes: int, near: Callable[[], None]) -> bool:
         if offset not in self.far:
@@ -120,79 +80,20 @@ class MemoryLog:
     def read(self, offset: int, max_bytes: int, *, committed: bool) -> Piece:
         self._check()
         self.reads += 1
-        if not self.log_start_offset <= offset <= self.log_end_offset:
-            raise Refused(Fault.OFFSET_OUT_OF_RANGE)
-        end = self.last_stable_offset if committed else self.high_watermark
-        runs: list[memoryview] = []
-        taken, offset_next = 0, offset
-        for header, data in self._batches:
-            if header.last_offset < offset:
-                continue
-            if header.base_offset >= end or (runs and taken + len(data) > max_bytes):
-                break
-            runs.append(memoryview(data))
-            taken += len(data)
-            offset_next = header.offset_end
-        aborted = [
-            Aborted(each.producer_id, each.first_offset)
-            for each in self._aborted
-            if committed and each.last_offset >= offset and each.first_offset < offset_next
-        ]
-        return Piece(runs, offset_next, aborted, taken)
+        return super().read(offset, max_bytes, committed=committed)
 
-    def first_at_or_after(self, timestamp_ms: int) -> At | None:
-        for header, data in self._batches:
-            for record in iter_records(data):
-                if record.timestamp >= timestamp_ms and record.offset >= self.log_start_offset:
-                    return At(record.offset, record.timestamp, header.leader_epoch)
-        return None
-
-    def latest(self) -> At | None:
-        found: At | None = None
-        for header, data in self._batches:
-            for record in iter_records(data):
-                if found is None or record.timestamp > found.timestamp_ms:
-                    found = At(record.offset, record.timestamp, header.leader_epoch)
-        return found
-
-    def epoch_end(self, leader_epoch: int) -> tuple[int, int]:
-        ends = [start for _, start in self._epochs[1:]] + [self.log_end_offset]
-        known = [(epoch, end) for (epoch, _), end in zip(self._epochs, ends, strict=True)]
-        if not known or not 0 <= leader_epoch <= known[-1][0]:
-            return -1, -1
-        return max((each for each in known if each[0] <= leader_epoch), default=(leader_epoch, 0))
-
-    def epoch_at(self, offset: int) -> int:
-        return max((epoch for epoch, start in self._epochs if start <= offset), default=-1)
-
-    def producer(self, producer_id: int) -> ProducerFacts | None:
-        return self._producers.get(producer_id)
-
-    def producers(self) -> Iterable[ProducerFacts]:
-        return self._producers.states
-
-    def delete_before(self, offset: int, done: Done) -> None:
-        if offset > self.high_watermark:
-            raise Refused(Fault.OFFSET_OUT_OF_RANGE)
-        self.log_start_offset = max(self.log_start_offset, offset)
-        self._storage.wait_for_sync(done)
-
-    def left_after(self, offset_end: int) -> "MemoryLog":
+    def left_after(self, offset_end: int) -> "FakeLog":
         """The log as a crash leaves it that loses every batch from ``offset_end`` on."""
-        left = MemoryLog(self._storage)
-        for header, data in self._batches:
-            if header.base_offset < offset_end:
-                copy = bytearray(data)
-                left.append(copy, [(0, header)], header.leader_epoch)
+        left = FakeLog(self._wait_for_sync)
+        left._take_all_before(self, offset_end)
         return left
 
     def records(self) -> list[tuple[int, bytes | None, bytes | None]]:
         """Offset, key and value of everything that was written, control records left out."""
         return [
             (record.offset, record.key, record.value)
-            for header, data in self._batches
+            for header, record in self._records()
             if not header.is_control
-            for record in iter_records(data)
         ]
 
     def _check(self) -> None:
@@ -204,21 +105,21 @@ class MemoryStorage:
     """All logs of a node, in a dictionary."""
 
     def __init__(self) -> None:
-        self.logs: dict[tuple[str, int], MemoryLog] = {}
+        self.logs: dict[tuple[str, int], FakeLog] = {}
         self.configured: list[str] = []
         self.moved: list[tuple[str, int, str]] = []
         self.offline: set[tuple[str, int]] = set()
         self.holds_syncs = False
         self._waiting: list[Done] = []
 
-    def log(self, topic: str, partition: int) -> MemoryLog:
-        return self.logs.setdefault((topic, partition), MemoryLog(self))
+    def log(self, topic: str, partition: int) -> FakeLog:
+        return self.logs.setdefault((topic, partition), FakeLog(self.wait_for_sync))
 
     def is_offline(self, topic: str, partition: int) -> bool:
         return (topic, partition) in self.offline
 
     def create(self, topic: str, partition: int, topic_id: bytes) -> None:
-        self.logs[topic, partition] = MemoryLog(self)
+        self.logs[topic, partition] = FakeLog(self.wait_for_sync)
 
     def delete(self, topic: str, partition: int) -> None:
         self.logs.pop((topic, partition), None)
@@ -296,7 +197,7 @@ class World:
         )
         return self.image.topics.by_name[name].topic_id
 
-    def log(self, topic: str, partition: int = 0) -> MemoryLog:
+    def log(self, topic: str, partition: int = 0) -> FakeLog:
         return self.storage.log(topic, partition)
 
     def execute(self, command: Command[R], caller: Caller | None = None) -> R:

@@ -24,8 +24,10 @@ from trivium.core.transactions.markers import Marker, Markers
 from trivium.core.transactions.queries import Queries, Query
 from trivium.core.transactions.transaction import Producer, Transaction
 from trivium.core.trivium_log import TriviumLog
+from trivium.log import opening
 from trivium.log.producer_state import ProducerState
 from trivium.log.producers import ProducerStates
+from trivium.server.stored_log import StoredLog
 from trivium.testing.world import storage
 from trivium.testing.world.storage import SimulatedLog
 
@@ -175,6 +177,18 @@ def never_misses_a_dead_member(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Patience, "renew", lambda self, *_arguments, **_fields: None)
 
 
+# -- the log ---------------------------------------------------------------------------------------
+
+
+def answers_before_it_has_synced(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(StoredLog, "when_durable", lambda self, done: done(None))
+
+
+def recovers_without_producers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(opening, "track", lambda producers, header, data: None)
+    patch.setattr(opening, "replay", lambda *_arguments: ProducerStates())
+
+
 BUGS: Final[dict[str, list[Plant]]] = {
     "idempotence": [
         acknowledges_before_it_is_durable,
@@ -208,5 +222,9 @@ BUGS: Final[dict[str, list[Plant]]] = {
         follows_before_the_decision_is_durable,
         forgets_batches_at_a_start,
         leaves_a_task_out,
+    ],
+    "real_log": [
+        answers_before_it_has_synced,
+        recovers_without_producers,
     ],
 }

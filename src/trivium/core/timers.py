@@ -34,10 +34,14 @@ class Timer:
             self._action = None
             self._timers.forget()
 
-    def fire(self) -> None:
-        action, self._action = self._action, None
-        if action is not None:
-            action()
+    def fire(self) -> bool:
+        """False if it was cancelled."""
+        action = self._action
+        if action is None:
+            return False
+        self._action = None
+        action()
+        return True
 
 
 class Timers:
@@ -67,13 +71,17 @@ class Timers:
     @property
     def next_due_ms(self) -> int | None:
         heap = self._heap
-        while heap and not heap[0][2].is_pending:
+        while heap:
+            due_ms, _, timer = heap[0]
+            if timer._action is not None:
+                return due_ms
             heappop(heap)
-            self._stale = max(0, self._stale - 1)
-        return heap[0][0] if heap else None
+            self._stale -= 1
+        return None
 
     def run_due(self) -> None:
         """Fire everything whose time has come."""
         now_ms = self._clock.monotonic_ms()
-        while (due_ms := self.next_due_ms) is not None and due_ms <= now_ms:
-            heappop(self._heap)[2].fire()
+        while self._heap and self._heap[0][0] <= now_ms:
+            if not heappop(self._heap)[2].fire():
+                self._stale -= 1

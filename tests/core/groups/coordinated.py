@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import count
 
-from tests.core.fakes import MemoryLog, World
+from tests.core.fakes import FakeLog, World
 from trivium.core.caller import Caller
 from trivium.core.commands.groups import (
     DescribedGroup,
@@ -82,7 +82,7 @@ class Coordinated:
         self.world.cluster.commit([(RemoveTopicRecord(topic_id=topic_id), 0)], lambda _fault: None)
 
     @property
-    def log(self) -> MemoryLog:
+    def log(self) -> FakeLog:
         return self.world.log(OFFSETS_TOPIC)
 
     # -- members ---------------------------------------------------------------------------------

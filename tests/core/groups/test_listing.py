@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.core.fakes import MemoryLog
+from tests.core.fakes import FakeLog
 from tests.core.groups.coordinated import CALLER, Coordinated, subscription
 from trivium.core.access import Access, Operation, Resource
 from trivium.core.caller import Caller
@@ -138,7 +138,7 @@ def test_coordinator_is_not_available_where_its_topic_cannot_be_made(groups: Coo
 def test_coordinator_is_not_available_where_its_partition_is_offline(
     groups: Coordinated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def offline(topic: str, partition: int) -> MemoryLog:
+    def offline(topic: str, partition: int) -> FakeLog:
         raise Refused(Fault.STORAGE)
 
     monkeypatch.setattr(groups.world.storage, "log", offline)

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from tests.core.batches import batch, fetch
-from tests.core.fakes import MemoryLog, World
+from tests.core.fakes import FakeLog, World
 from trivium.core.access import Access
 from trivium.core.broker import Broker
 from trivium.core.caller import Caller
@@ -146,7 +146,7 @@ class Coordinated:
 
     # -- what can be seen ------------------------------------------------------------------------
 
-    def log(self, partition: int = 0, topic: str = "t") -> MemoryLog:
+    def log(self, partition: int = 0, topic: str = "t") -> FakeLog:
         return self.world.log(topic, partition)
 
     def committed(self, partition: int = 0, topic: str = "t") -> list[bytes | None]:

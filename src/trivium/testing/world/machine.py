@@ -7,7 +7,7 @@ system (time, disk, threads) is simulated. Topics are there, durably, before any
 from collections.abc import Callable, Mapping
 from itertools import count
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 from trivium.core.access import Access
 from trivium.core.broker import Broker
@@ -20,6 +20,7 @@ from trivium.core.fetch import Fetching
 from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.list_offsets import Offsets
 from trivium.core.metadata import MetadataImage
+from trivium.core.ports import Storage
 from trivium.core.produce import Producing
 from trivium.core.producer_ids import Producers
 from trivium.core.registration import leadership_records
@@ -30,13 +31,13 @@ from trivium.core.topics import TopicDirectory
 from trivium.core.transactions.coordinator import TransactionCoordinator
 from trivium.core.transactions.queries import Queries
 from trivium.core.trivium_log import TriviumLog
+from trivium.log.names import METADATA_TOPIC
 from trivium.messages.stored.metadata_brokers import FeatureLevelRecord
 from trivium.protocols.kafka.protocol import KafkaProtocol
 from trivium.testing.world.clock import SimulatedClock
-from trivium.testing.world.storage import SimulatedStorage
 
 NODE_ID: Final = 1
-METADATA: Final = ("__cluster_metadata", 0)
+CLUSTER_ID: Final = "world"
 SYNC_MS_MAX: Final = 5
 STATIC: Final = {
     "offsets.topic.num.partitions": "1",
@@ -49,12 +50,34 @@ def _ignore(_fault: Fault | None) -> None:
     """Nobody waits for it: what was not durable is not there after a crash, and is done again."""
 
 
+AfterSync = Callable[[Callable[[], None]], None]
+"""Calls back when a sync that begins now has ended."""
+
+
+class Disk(Protocol):
+    """What survives a loss of power, as far as it was synced."""
+
+    def start(self, timers: Timers) -> tuple[Storage, MetadataImage]:
+        """What a broker finds that is started now."""
+        ...
+
+    def lose_power(self, random: Random) -> None: ...
+
+    def settle(self) -> None:
+        """Everything is durable: what a world begins with."""
+        ...
+
+
+NewDisk = Callable[[AfterSync, SimulatedClock], Disk]
+
+
 class Machine:
     def __init__(
         self,
         clock: SimulatedClock,
         random: Random,
         topics: Mapping[str, int],
+        new_disk: NewDisk,
         *,
         transaction_version: int = FOUNDING_LEVELS[TRANSACTION_VERSION],
         settings: Mapping[str, str] | None = None,
@@ -63,10 +86,9 @@ class Machine:
         self._random = random
         self._static = {**STATIC, **(settings or {})}
         self._numbers = count(1)
-        self._image = MetadataImage()
         self._soon: list[Callable[[], None]] = []
         self.timers = Timers(clock)
-        self.storage = SimulatedStorage(self._call_after_sync)
+        self._disk = new_disk(self._call_after_sync, clock)
         self.starts = 0
         self.is_up = False
         self.protocol: KafkaProtocol
@@ -78,19 +100,20 @@ class Machine:
         for name, partitions in topics.items():
             new = NewTopic(name, partitions, 1, {})
             self.cluster.commit(self._topics.new_topic_records(new), _ignore)
-        self.storage.settle()
+        self._disk.settle()
 
     # -- the power -------------------------------------------------------------------------------
 
     def start(self) -> None:
         clock, timers = self._clock, self.timers
-        settings = Settings(self._static, self._image, NODE_ID)
+        storage, image = self._disk.start(timers)
+        settings = Settings(self._static, image, NODE_ID)
         self.cluster = cluster = Cluster(
             node_id=NODE_ID,
-            cluster_id="world",
-            image=self._image,
-            metadata_log=self.storage.log(*METADATA),
-            storage=self.storage,
+            cluster_id=CLUSTER_ID,
+            image=image,
+            metadata_log=storage.log(METADATA_TOPIC, 0),
+            storage=storage,
             clock=clock,
             rules_for=settings.rules,
         )
@@ -135,7 +158,7 @@ class Machine:
             # Records may have been lost with the last stop: every partition gets a new epoch.
             records = list(
                 leadership_records(
-                    self._image,
+                    image,
                     NODE_ID,
                     is_clean=lambda _topic, _partition: False,
                     is_offline=lambda _topic, _partition: False,
@@ -146,13 +169,11 @@ class Machine:
         transactions.start()
 
     def lose_power(self) -> None:
-        """Everything stops, and what was not synced may be lost. The metadata keep what they have."""
+        """Everything stops, and what was not synced may be lost."""
         self.is_up = False
         self.timers = Timers(self._clock)
         self._soon.clear()
-        metadata = self.storage.log(*METADATA)
-        metadata.durable_end = metadata.log_end_offset
-        self.storage.lose_power(self._random)
+        self._disk.lose_power(self._random)
 
     # -- time ------------------------------------------------------------------------------------
 

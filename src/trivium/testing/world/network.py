@@ -28,6 +28,9 @@ HOST: Final = "client"
 FRAME_BYTES_MAX: Final = 1 << 20
 STALL_MS_MAX: Final = 900
 """How long a network may keep what is under way; longer than clients wait."""
+NEVER_MS: Final = 1 << 62
+_SCRATCH: Final = memoryview(bytearray(FRAME_BYTES_MAX))
+"""Where all sessions receive, as all connections of a node do."""
 
 Then = Callable[[Any], None]
 """Told the answer; or None, if there will be none: nobody knows what has happened."""
@@ -56,7 +59,6 @@ class Network:
         self.random = random
         self.machine = machine
         self.weather = Weather()
-        self.scratch = memoryview(bytearray(FRAME_BYTES_MAX))
         self._links: list[Link] = []
         self._dirty: list[Link] = []
 
@@ -66,7 +68,7 @@ class Network:
         return link
 
     def delay_ms(self) -> int:
-        return self.random.randint(0, self.weather.delay_ms_max)
+        return int(self.random.random() * (self.weather.delay_ms_max + 1))
 
     def has_answers(self, link: "Link") -> None:
         self._dirty.append(link)
@@ -95,8 +97,10 @@ class Link:
         self._network = network
         self._client_id = client_id
         self._session: KafkaSession | None = None
-        self._asked: deque[tuple[int, int, Then]] = deque()
-        """Key, version and who wants to know, of each request without an answer."""
+        self._asked: deque[tuple[int, int, Then, int]] = deque()
+        """Key, version, who wants to know, and until when, of each request without an answer."""
+        self._looks_ms = NEVER_MS
+        """When the client will look next whether it has waited long enough."""
         self._arrives_ms = self._returns_ms = 0
         """When the last piece under way arrives: none overtakes it."""
         self._held_until_ms = 0
@@ -112,20 +116,41 @@ class Link:
 
     # -- there -----------------------------------------------------------------------------------
 
-    def ask(self, request: Request, version: int, then: Then) -> None:
+    def ask(self, request: Request, version: int, then: Then, timeout_ms: int) -> None:
         network = self._network
+        now_ms, random, weather = network.clock.now_ms, network.random.random, network.weather
         frame = encode_request(request, version, 0, self._client_id)
-        self._asked.append((request.API_KEY, version, then))
         data = INT32.pack(len(frame)) + frame
-        self._arrives_ms = max(self._arrives_ms, network.clock.now_ms + network.delay_ms())
-        delay_ms = self._arrives_ms - network.clock.now_ms
-        if network.weather.stall and network.random.random() < network.weather.stall:
-            self._held_until_ms = network.clock.now_ms + network.random.randint(0, STALL_MS_MAX)
-        if network.weather.cut and network.random.random() < network.weather.cut:
-            does_arrive = network.random.random() < 0.5
+        due_ms = now_ms + timeout_ms
+        self._asked.append((request.API_KEY, version, then, due_ms))
+        if due_ms < self._looks_ms:
+            self._look_after(due_ms)
+        self._arrives_ms = max(self._arrives_ms, now_ms + network.delay_ms())
+        delay_ms = self._arrives_ms - now_ms
+        if weather.stall and random() < weather.stall:
+            self._held_until_ms = now_ms + network.random.randint(0, STALL_MS_MAX)
+        if weather.cut and random() < weather.cut:
+            does_arrive = random() < 0.5
             network.timers.after(delay_ms, lambda: self._arrive(data, is_last=True, is_lost=not does_arrive))
         else:
             network.timers.after(delay_ms, lambda: self._arrive(data))
+
+    def _look_after(self, due_ms: int) -> None:
+        """Answers come in order, so that the oldest request decides how long a client waits."""
+        self._looks_ms = due_ms
+        self._network.timers.after(due_ms - self._network.clock.now_ms, self._look)
+
+    def _look(self) -> None:
+        now_ms = self._network.clock.now_ms
+        if now_ms < self._looks_ms:
+            return  # Another look, set since, will come first.
+        self._looks_ms = NEVER_MS
+        if self._asked:
+            due_ms = self._asked[0][3]
+            if due_ms <= now_ms:
+                self.abandon()
+            else:
+                self._look_after(due_ms)
 
     def _arrive(self, data: bytes, *, is_last: bool = False, is_lost: bool = False) -> None:
         if self._is_broken or not self._network.machine.is_up:
@@ -146,16 +171,16 @@ class Link:
             session = self._session = KafkaSession(
                 self._network.machine.protocol, HOST, HERE, lambda: self._network.has_answers(self)
             )
-        scratch = self._network.scratch
-        session.space(scratch)[: len(data)] = data
+        session.space(_SCRATCH)[: len(data)] = data
         try:
-            session.received(len(data), scratch)
+            session.received(len(data), _SCRATCH)
         except DecodeError:
             self._network.has_answers(self)
             self._network.flush()
             self.cut()
         else:
-            self._network.has_answers(self)
+            if session.out_bytes:
+                self._network.has_answers(self)
 
     # -- and back --------------------------------------------------------------------------------
 
@@ -179,7 +204,7 @@ class Link:
                 return
             frame = bytes(received[INT32.size : end])
             del received[:end]
-            key, version, then = self._asked.popleft()
+            key, version, then, _ = self._asked.popleft()
             then(decode_response(key, version, frame)[1])
 
     # -- ends ------------------------------------------------------------------------------------
@@ -205,5 +230,5 @@ class Link:
         if self.is_open:
             self.is_open = False
             asked, self._asked = self._asked, deque()
-            for _, _, then in asked:
+            for _, _, then, _ in asked:
                 then(None)

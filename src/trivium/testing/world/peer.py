@@ -31,13 +31,7 @@ class Peer:
         link = self._link
         if link is None or not link.is_open:
             link = self._link = self.world.network.connect(self.name)
-        timer = self.world.timers.after(timeout_ms, link.abandon)
-
-        def answered(answer: Any) -> None:
-            timer.cancel()
-            then(answer)
-
-        link.ask(request, version, answered)
+        link.ask(request, version, then, timeout_ms)
 
     def hang_up(self) -> None:
         """Give up the connection, and everything that was asked on it."""

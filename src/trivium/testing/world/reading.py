@@ -92,18 +92,21 @@ class Ends:
     def _read(self, topic: str, partition: int) -> Callable[[Walker], Life]:
         def live(walker: Walker) -> Life:
             begun = walker.world.story.begin(walker.name, Poll(topic, partition, 0))
-            data = None
-            while data is None or data.error_code:
-                answer = yield fetch_request(topic, partition, 0), VERSION
+            data, records, offset_next = None, list[Record](), 0
+            # A broker may answer piece by piece, and each piece ends where a segment does.
+            while data is None or data.error_code or offset_next < data.last_stable_offset:
+                answer = yield fetch_request(topic, partition, offset_next), VERSION
                 data = None if answer is None else answer.responses[0].partitions[0]
-            records, offset_next = seen(data, 0)
+                if data is not None and not data.error_code:
+                    found, offset_next = seen(data, offset_next)
+                    records += found
             begun.ok(
                 Poll(
                     topic,
                     partition,
                     0,
                     next=offset_next,
-                    records=records,
+                    records=tuple(records),
                     seeks=True,
                     watermark=data.high_watermark,
                     stable=data.last_stable_offset,

@@ -10,8 +10,9 @@ from typing import Final
 
 from trivium.core.timers import Timers
 from trivium.testing.world.clock import SimulatedClock
-from trivium.testing.world.machine import Machine
+from trivium.testing.world.machine import Machine, NewDisk
 from trivium.testing.world.network import FAIR, Network, Weather
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.story import Story
 
 LOSS_MS_MAX: Final = 20
@@ -37,13 +38,14 @@ class World:
         power_losses: float,
         transaction_version: int | None = None,
         settings: Mapping[str, str] | None = None,
+        new_disk: NewDisk = SimulatedStorage,
     ) -> None:
         """``power_losses``: how many there are in a history, more or less."""
         self.random = Random(seed)  # noqa: S311 - it is to be the same again
         self.clock = SimulatedClock()
         self.timers = Timers(self.clock)
         levels = {} if transaction_version is None else {"transaction_version": transaction_version}
-        self.machine = Machine(self.clock, self.random, topics, settings=settings, **levels)
+        self.machine = Machine(self.clock, self.random, topics, new_disk, settings=settings, **levels)
         self.network = Network(self.clock, self.timers, self.random, self.machine)
         self.network.weather = weather
         self.story = Story()
@@ -75,17 +77,19 @@ class World:
 
     def _happen(self, end_ms: int) -> bool:
         """The next event; False if there is none before ``end_ms``."""
-        own_ms, broker_ms = self.timers.next_due_ms, self.machine.timers.next_due_ms
+        timers, machine = self.timers, self.machine
+        own_ms, broker_ms = timers.next_due_ms, machine.timers.next_due_ms
         if own_ms is None or (broker_ms is not None and broker_ms < own_ms):
-            own_ms = broker_ms
+            own_ms, timers = broker_ms, machine.timers
         if own_ms is None or own_ms > end_ms:
             return False
-        self.clock.now_ms = max(self.clock.now_ms, own_ms)
-        self.timers.run_due()
-        self.machine.timers.run_due()
-        self.machine.turn()
+        if own_ms > self.clock.now_ms:
+            self.clock.now_ms = own_ms
+        timers.run_due()
+        machine.turn()
         self.network.flush()
-        self._tempt_fate()
+        if self._noted < self.story.begun:
+            self._tempt_fate()
         return True
 
     # -- trouble ---------------------------------------------------------------------------------

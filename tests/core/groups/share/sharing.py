@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from tests.core.batches import batch
-from tests.core.fakes import MemoryLog, World
+from tests.core.fakes import FakeLog, World
 from trivium.core.caller import Caller
 from trivium.core.commands.share_groups import (
     DescribedShareGroup,
@@ -99,7 +99,7 @@ class Sharing:
         self.world.cluster.commit([(RemoveTopicRecord(topic_id=topic_id), 0)], lambda _fault: None)
 
     @property
-    def state_log(self) -> MemoryLog:
+    def state_log(self) -> FakeLog:
         return self.world.log(SHARE_STATE_TOPIC)
 
     def write(self, count_: int, partition: int = 0, data: bytes | None = None) -> None:

@@ -29,6 +29,7 @@ PROFILES: Final[Mapping[str, str]] = {
     "classic_groups": "R15: members join, leave, pause and die; each partition has one owner, offsets stay",
     "consumer_groups": "R15: the same in the protocol of KIP-848",
     "batches": "R14, R19: many transactions, one commit, once for each batch of a query",
+    "real_log": "R2, R13-R15: all of these on the real log, and a disk that forgets what was not synced",
 }
 
 

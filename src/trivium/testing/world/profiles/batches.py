@@ -15,10 +15,12 @@ from trivium.messages.extensions.commit_batch import CommitBatchRequest, Prepare
 from trivium.messages.extensions.prepare_transaction import PrepareTransactionRequest
 from trivium.messages.schema import Request
 from trivium.testing.history.operation import Decision, Send, Txn
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.network import Weather
 from trivium.testing.world.peer import Life, Walker
 from trivium.testing.world.profiles import Played
 from trivium.testing.world.reading import Ends, follow
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.world import Hangs, World
 from trivium.testing.world.writing import VERSION, WRITTEN, Identity, produce_request, told
 
@@ -140,11 +142,12 @@ class Query:
         return answer, ATTEMPTS
 
 
-def play(seed: int, operations: int) -> Played:
+def play(seed: int, operations: int, new_disk: NewDisk = SimulatedStorage) -> Played:
     world = World(
         seed,
         {TOPIC: PARTITIONS},
         operations=operations,
+        new_disk=new_disk,
         weather=Weather(cut=0.03),
         power_losses=4,
         transaction_version=world_level(seed),

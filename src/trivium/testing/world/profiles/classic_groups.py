@@ -12,6 +12,7 @@ from trivium.messages.api.leave_group import LeaveGroupRequest, MemberIdentity
 from trivium.messages.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from trivium.messages.errors import ErrorCode
 from trivium.testing.history.operation import Assign
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.peer import Life, Walker
 from trivium.testing.world.profiles import Played
 from trivium.testing.world.profiles.membership import (
@@ -31,6 +32,7 @@ from trivium.testing.world.profiles.membership import (
     let_settle,
     world_of_members,
 )
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.world import World
 
 PROTOCOL: Final = "dealt out"
@@ -195,8 +197,8 @@ def _deal(joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
     ]
 
 
-def play(seed: int, operations: int) -> Played:
-    world, count = world_of_members(seed, operations, SETTINGS)
+def play(seed: int, operations: int, new_disk: NewDisk = SimulatedStorage) -> Played:
+    world, count = world_of_members(seed, operations, SETTINGS, new_disk)
     holdings, progress, alive = Holdings(world), Progress(world), dict[str, bool]()
     for number in range(count):
         name = f"m{number}"

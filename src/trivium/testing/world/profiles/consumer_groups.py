@@ -15,6 +15,7 @@ from trivium.messages.api.consumer_group_heartbeat import (
 )
 from trivium.messages.errors import ErrorCode
 from trivium.testing.history.operation import Assign
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.peer import Life, Walker
 from trivium.testing.world.profiles import Played
 from trivium.testing.world.profiles.membership import (
@@ -32,6 +33,7 @@ from trivium.testing.world.profiles.membership import (
     let_settle,
     world_of_members,
 )
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.world import World
 
 SETTINGS: Final = {
@@ -147,10 +149,10 @@ class Member:
         self._holdings.release(self._name)
 
 
-def play(seed: int, operations: int) -> Played:
+def play(seed: int, operations: int, new_disk: NewDisk = SimulatedStorage) -> Played:
     # A broker cannot tell a request to join that comes late from another one, and what it answers to it is
     # news to nobody: the protocol has no remedy, so here a network that gets stuck loses what it has.
-    world, count = world_of_members(seed, operations, SETTINGS, late=0.0)
+    world, count = world_of_members(seed, operations, SETTINGS, new_disk, late=0.0)
     holdings, progress, alive = Holdings(world), Progress(world), dict[str, bool]()
     for number in range(count):
         name = f"m{number}"

@@ -12,10 +12,12 @@ from typing import Any, Final
 from trivium.messages.api.init_producer_id import InitProducerIdRequest
 from trivium.messages.errors import ErrorCode
 from trivium.testing.history.operation import Send
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.network import Weather
 from trivium.testing.world.peer import Peer
 from trivium.testing.world.profiles import Played
 from trivium.testing.world.reading import Ends
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.story import Begun
 from trivium.testing.world.world import Hangs, World
 from trivium.testing.world.writing import VERSION, WRITTEN, Identity, produce_request, told
@@ -135,8 +137,15 @@ class Producer:
         self._go_on()
 
 
-def play(seed: int, operations: int) -> Played:
-    world = World(seed, {TOPIC: PARTITIONS}, operations=operations, weather=Weather(), power_losses=2)
+def play(seed: int, operations: int, new_disk: NewDisk = SimulatedStorage) -> Played:
+    world = World(
+        seed,
+        {TOPIC: PARTITIONS},
+        operations=operations,
+        weather=Weather(),
+        power_losses=2,
+        new_disk=new_disk,
+    )
     random = world.random
     producers = [
         Producer(world, f"p{number}", random.randrange(PARTITIONS), random.randint(1, IN_FLIGHT_MAX))

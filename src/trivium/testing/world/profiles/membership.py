@@ -20,6 +20,7 @@ from trivium.messages.api.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from trivium.testing.history.operation import Commit, Committed
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.network import Weather
 from trivium.testing.world.peer import Wanted
 from trivium.testing.world.reading import Ends
@@ -129,7 +130,12 @@ class Progress:
 
 
 def world_of_members(
-    seed: int, operations: int, settings: Mapping[str, str], *, late: float = Weather().late
+    seed: int,
+    operations: int,
+    settings: Mapping[str, str],
+    new_disk: NewDisk,
+    *,
+    late: float = Weather().late,
 ) -> tuple[World, int]:
     """A world, and how many members a group has in it."""
     world = World(
@@ -139,6 +145,7 @@ def world_of_members(
         weather=Weather(cut=0.01, stall=0.01, late=late),
         power_losses=2,
         settings=settings,
+        new_disk=new_disk,
     )
     members = CROWD if seed % 16 == 15 else world.random.randint(1, MEMBERS_MAX)
     return world, members

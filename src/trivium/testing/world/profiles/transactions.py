@@ -15,10 +15,12 @@ from trivium.messages.api.init_producer_id import InitProducerIdRequest
 from trivium.messages.errors import ErrorCode
 from trivium.messages.schema import Request
 from trivium.testing.history.operation import Decision, Send, Txn
+from trivium.testing.world.machine import NewDisk
 from trivium.testing.world.network import Weather
 from trivium.testing.world.peer import Life, Walker
 from trivium.testing.world.profiles import Played
 from trivium.testing.world.reading import Ends, follow
+from trivium.testing.world.storage import SimulatedStorage
 from trivium.testing.world.world import Hangs, World
 from trivium.testing.world.writing import (
     VERSION,
@@ -205,12 +207,13 @@ def _may_pass(answer: Any) -> bool:
     return code in _PASSES
 
 
-def play(seed: int, operations: int) -> Played:
+def play(seed: int, operations: int, new_disk: NewDisk = SimulatedStorage) -> Played:
     renews_epoch = seed % 4 != 0
     world = World(
         seed,
         {TOPIC: PARTITIONS},
         operations=operations,
+        new_disk=new_disk,
         weather=Weather(cut=0.02) if renews_epoch else Weather(cut=0.02, late=0.0),
         power_losses=3,
         transaction_version=_EPOCHS_RENEWED_SINCE if renews_epoch else seed // 4 % 2,
