@@ -15,7 +15,8 @@ help:
 	@echo "make setup         only the virtual environment, in $(VENV)"
 	@echo "make bench         the benchmarks, as ratios against the references"
 	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
-	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores"
+	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores;"
+	@echo "                   or REBALANCES=100000 of its groups"
 	@echo "make interop       Kafka's tools and broker, and clients of other languages (Java, Node, Go, kcat, tshark)"
 	@echo "make pipelines     whole pipelines on Spark, also killed in the middle (minutes; needs Java 17)"
 
@@ -32,7 +33,7 @@ $(READY): pyproject.toml setup.py $(wildcard src/trivium/records/kernel/*.p*)
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/python demo/tour.py
+	@$(BIN)/python -m demo.tour
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not pipelines"
@@ -58,7 +59,7 @@ crash: $(READY)
 	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2 --timeout 0
 
 sim: $(READY)
-	$(BIN)/python -m trivium.testing.world --histories $(N)
+	$(BIN)/python -m trivium.testing.world $(if $(REBALANCES),--rebalances $(REBALANCES),--histories $(N))
 
 pipelines: $(READY)
 	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs --timeout 900

@@ -1,5 +1,7 @@
 """``python -m trivium.testing.world``: one history shown, many counted, a broken one with the way to it."""
 
+from typing import Any
+
 import pytest
 from click.testing import CliRunner
 
@@ -22,8 +24,35 @@ def test_histories_are_counted_in_several_processes() -> None:
     arguments = ["--profile", "idempotence", "--histories", "30", "--operations", "10", "--processes", "2"]
     counted = CliRunner().invoke(main, arguments)
     assert counted.exit_code == 0, counted.output
-    assert "idempotence: 30 histories from seed 0 on" in counted.output
-    assert "0 broken" in counted.output
+    (row,) = _rows(counted.stdout)
+    assert row["profile"] == "idempotence"
+    assert row["histories"] == 30
+    assert row["operations"] >= 300
+    assert row["requests"] >= 300
+    assert row["broken"] == row["rebalances"] == 0
+
+
+def test_rebalances_are_played_until_there_were_so_many() -> None:
+    """R15; ``make sim REBALANCES=100000`` plays as many as are promised."""
+    counted = CliRunner().invoke(main, ["--rebalances", "200", "--operations", "20", "--processes", "2"])
+    assert counted.exit_code == 0, counted.output
+    rows = _rows(counted.stdout)
+    assert [row["profile"] for row in rows] == ["classic_groups", "consumer_groups"]
+    assert all(row["rebalances"] >= 100 and not row["broken"] for row in rows)
+
+
+def test_rebalances_of_a_profile_without_groups_are_refused_in_a_sentence() -> None:
+    refused = CliRunner().invoke(main, ["--rebalances", "10", "--profile", "batches"])
+    assert refused.exit_code == 2
+    assert "batches has no groups to rebalance" in refused.output
+
+
+def _rows(table: str) -> list[dict[str, Any]]:
+    names, *lines = table.splitlines()
+    return [
+        dict(zip(names.split(), (profile, *(float(each.replace(",", "")) for each in counts)), strict=False))
+        for profile, *counts in (line.split() for line in lines)
+    ]
 
 
 def test_every_profile_is_played_unless_one_is_named() -> None:

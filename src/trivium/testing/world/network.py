@@ -59,6 +59,7 @@ class Network:
         self.random = random
         self.machine = machine
         self.weather = Weather()
+        self.requests = 0
         self._links: list[Link] = []
         self._dirty: list[Link] = []
 
@@ -119,6 +120,7 @@ class Link:
     def ask(self, request: Request, version: int, then: Then, timeout_ms: int) -> None:
         network = self._network
         now_ms, random, weather = network.clock.now_ms, network.random.random, network.weather
+        network.requests += 1
         frame = encode_request(request, version, 0, self._client_id)
         data = INT32.pack(len(frame)) + frame
         due_ms = now_ms + timeout_ms

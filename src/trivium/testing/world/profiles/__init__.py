@@ -31,6 +31,8 @@ PROFILES: Final[Mapping[str, str]] = {
     "batches": "R14, R19: many transactions, one commit, once for each batch of a query",
     "real_log": "R2, R13-R15: all of these on the real log, and a disk that forgets what was not synced",
 }
+OF_GROUPS: Final = ("classic_groups", "consumer_groups")
+"""Whose histories have rebalances."""
 
 
 def play_of(name: str) -> Callable[[int, int], Played]:
