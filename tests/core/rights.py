@@ -14,4 +14,4 @@ class Denying(Access):
     def allows(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
         return (operation, resource) not in self._denied and (operation, resource, name) not in self._denied
 
-    _holds = allows
+    _holds = shows = allows

@@ -18,7 +18,7 @@ everything, as with Kafka, and who has not logged in what ``Anonymous`` says.
 from collections.abc import Callable, Mapping
 from enum import Enum
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from trivium.core.acls.authorizer import Authorizer
 from trivium.core.acls.entry import Operation as Operation
@@ -30,6 +30,9 @@ from trivium.core.rights import OPERATIONS as OPERATIONS
 from trivium.core.rights import Resource as Resource
 from trivium.core.users.permits import Nowhere, Places, permits
 from trivium.core.users.user import User, UserStatus
+
+if TYPE_CHECKING:
+    from trivium.core.audit import Witness
 
 NOT_AUTHORIZED = {
     Resource.TOPIC: Fault.NOT_AUTHORIZED_TOPIC,
@@ -110,6 +113,8 @@ class Access:
         self._users = users
         self._places = places or Nowhere()
         self.authorizer = authorizer
+        self.witness: Witness | None = None
+        """Who keeps the audit."""
         self._anonymous = anonymous
         self._is_open = anonymous is Anonymous.ALLOW or (anonymous is Anonymous.AUTO and users is None)
         self._is_auto = anonymous is Anonymous.AUTO
@@ -120,20 +125,53 @@ class Access:
         self._is_open = self._anonymous is Anonymous.ALLOW
 
     def allows(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
-        if self._holds(caller, operation, resource, name):
-            return True
-        return operation is Operation.IDEMPOTENT_WRITE and self._may_write_somewhere(caller)
+        """Whether the caller may do what it is about to do. The audit hears of it."""
+        is_allowed = self._holds(caller, operation, resource, name) or (
+            operation is Operation.IDEMPOTENT_WRITE and self._may_write_somewhere(caller)
+        )
+        if self.witness is not None:
+            self.witness.decided(caller, operation, resource, name, is_allowed, self.reason)
+        return is_allowed
+
+    def shows(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
+        """The same for one of many that the caller has not asked for by its name: what it may not see is left
+        out, and nobody has tried anything.
+        """
+        return self._holds(caller, operation, resource, name)
+
+    def reason(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> str:
+        """Why it is decided so, in a few words."""
+        user = self._user(caller)
+        if caller.user_id is not None and user is None:
+            return "the user is removed or inactive"
+        if user is not None and user.is_root:
+            return "the first user may do everything"
+        if user is None and caller.principal == ANONYMOUS and not self._may_come_in(caller):
+            return "nobody has logged in"
+        if self.authorizer is not None:
+            principal = caller.principal if user is None else _principal(user)
+            if principal in self.authorizer.super_users:
+                return "a super user may do everything"
+            verdict = self.authorizer.verdict(principal, caller.host, operation, resource, name)
+            if verdict is Verdict.ALLOWED:
+                return "a list allows it, or none is about it and that is open"
+            if verdict is Verdict.DENIED:
+                return "a list denies it"
+        if user is not None:
+            return (
+                "by the user's own rights" if self._holds(caller, operation, resource, name) else "no right"
+            )
+        if self.authorizer is not None:
+            return "no list allows it"
+        return (
+            "lists do not count here, and strangers may come in" if self._is_open_to(caller) else "no login"
+        )
 
     def _holds(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
         """Whether the caller has the right itself, not one that stands in for it."""
         if caller.user_id is None:
             if self.authorizer is None:
-                # Asked for every partition that a Kafka client writes: nothing is worked out here.
-                return caller.protocol not in LOGIN_REQUIRED and (
-                    self._is_open
-                    or caller.principal != ANONYMOUS
-                    or (self._is_auto and self._users is not None and self._users.is_only_root)
-                )
+                return self._is_open_to(caller)
             if not self._may_come_in(caller):
                 return False
             verdict = self.authorizer.verdict(caller.principal, caller.host, operation, resource, name)
@@ -149,6 +187,16 @@ class Access:
                 return verdict is Verdict.ALLOWED
         return user.permissions is not None and permits(
             user.permissions, self._places, operation, resource, name
+        )
+
+    def _is_open_to(self, caller: Caller) -> bool:
+        """For somebody who is no user, where lists do not count. Asked for every partition that a Kafka
+        client writes: nothing is worked out here.
+        """
+        return caller.protocol not in LOGIN_REQUIRED and (
+            self._is_open
+            or caller.principal != ANONYMOUS
+            or (self._is_auto and self._users is not None and self._users.is_only_root)
         )
 
     def _may_write_somewhere(self, caller: Caller) -> bool:

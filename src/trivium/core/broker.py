@@ -25,10 +25,17 @@ class Broker:
     """An engine (``core.commands.command.Engine``) on this node's own log."""
 
     def __init__(
-        self, access: Access, routes: Sequence[Routes] = (), rooms: Mapping[str, Room] | None = None
+        self,
+        access: Access,
+        routes: Sequence[Routes] = (),
+        rooms: Mapping[str, Room] | None = None,
+        watched: Callable[[Routes], Routes] = lambda routes: routes,
     ) -> None:
-        """``rooms``: for commands not in ``routes``, by the name of their module in ``core.commands``."""
+        """``rooms``: for commands not in ``routes``, by the name of their module in ``core.commands``.
+        ``watched`` lets somebody look over their shoulders (``audit``).
+        """
         self._access = access
+        self._watched = watched
         self._rooms = rooms or {}
         self._open_rooms: set[Room] = set()
         self.routes: Routes = {}
@@ -63,4 +70,4 @@ class Broker:
         twice = self.routes.keys() & routes.keys()
         if twice:
             raise ValueError(f"two handlers for {', '.join(command.__name__ for command in twice)}")
-        self.routes.update(routes)
+        self.routes.update(self._watched(routes))

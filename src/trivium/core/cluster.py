@@ -36,7 +36,10 @@ TRANSACTIONS_TOPIC: Final = "__transaction_state"
 CLOSED_TOPIC: Final = "__trivium"
 """The hashes of passwords and tokens are in it: no client reads it, whatever its rights."""
 
-INTERNAL_TOPICS = frozenset((OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, CLOSED_TOPIC))
+AUDIT_TOPIC: Final = "__trivium_audit"
+"""Who may read it knows what everybody was allowed, and nobody can write into it."""
+
+INTERNAL_TOPICS = frozenset((OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, CLOSED_TOPIC, AUDIT_TOPIC))
 """Topics that clients may look at and not write to."""
 
 METADATA_EPOCH = 1

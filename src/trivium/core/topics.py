@@ -88,9 +88,7 @@ class TopicDirectory:
         self, command: DescribeTopics, caller: Caller, faults: dict[TopicRef, Refused]
     ) -> DescribedTopics:
         wanted: Sequence[TopicRef] = (
-            sorted(self._cluster.image.topics.by_name)
-            if command.topics is None
-            else list(dict.fromkeys(command.topics))
+            self._shown(caller) if command.topics is None else list(dict.fromkeys(command.topics))
         )
         topics = []
         for ref in wanted:
@@ -111,7 +109,7 @@ class TopicDirectory:
 
     def describe_page(self, command: DescribeTopicsPage, caller: Caller, reply: Reply[TopicsPage]) -> None:
         cursor = command.cursor
-        names = command.topics if command.topics is not None else self._cluster.image.topics.by_name
+        names = command.topics if command.topics is not None else self._shown(caller)
         wanted = sorted(name for name in set(names) if cursor is None or name >= cursor.topic)
         if cursor is not None and (
             cursor.partition < 0 or (command.topics is not None and cursor.topic not in wanted)
@@ -182,6 +180,15 @@ class TopicDirectory:
         if not self._allows(caller, Operation.DESCRIBE, topic.name):
             raise Refused(Fault.UNKNOWN_TOPIC_ID)
         return topic
+
+    def _shown(self, caller: Caller) -> list[str]:
+        """All that the caller may see."""
+        shows = self._access.shows
+        return sorted(
+            name
+            for name in self._cluster.image.topics.by_name
+            if shows(caller, Operation.DESCRIBE, Resource.TOPIC, name)
+        )
 
     def _allows(self, caller: Caller, operation: Operation, topic: str) -> bool:
         return self._access.allows(caller, operation, Resource.TOPIC, topic)

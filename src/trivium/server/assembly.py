@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from trivium.core.access import Access
 from trivium.core.broker import Broker
-from trivium.core.cluster import CLOSED_TOPIC, OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, Cluster
+from trivium.core.cluster import (
+    AUDIT_TOPIC,
+    CLOSED_TOPIC,
+    OFFSETS_TOPIC,
+    SHARE_STATE_TOPIC,
+    TRANSACTIONS_TOPIC,
+    Cluster,
+)
 from trivium.core.commands.command import Routes
 from trivium.core.faults import Fault, Refused
 from trivium.core.quotas.budgets import Budgets
@@ -23,6 +30,7 @@ from trivium.core.timers import Timers
 from trivium.server.clock import SystemClock
 from trivium.server.configuration.configuration import Configuration, Listener
 from trivium.server.event_log import events
+from trivium.server.listeners import CannotListen
 from trivium.server.node_data import NodeData
 from trivium.server.strangers import Strangers
 from trivium.server.worker import Worker
@@ -32,12 +40,14 @@ if TYPE_CHECKING:
     from trivium.core.commands.topics import StreamPlace
     from trivium.core.groups.coordinator import GroupCoordinator
     from trivium.core.groups.offsets import Place
+    from trivium.core.internal_topic import InternalTopic
     from trivium.core.producer_ids import Producers
     from trivium.core.streams.streams import Streams
     from trivium.core.topic_creation import TopicCreation
     from trivium.core.transactions.coordinator import TransactionCoordinator
     from trivium.core.transactions.transaction import Producer
     from trivium.core.users.people import People
+    from trivium.server.audit import AuditTrail
     from trivium.server.own_state import OwnState
 
 
@@ -78,8 +88,11 @@ class Assembly:
             max(1, whole(data.settings.broker, "quota.window.num") - 1)
             * whole(data.settings.broker, "quota.window.size.seconds"),
         )
+        self.audit = self._audit_trail()
+        self._access.witness = self.audit
         self.broker = Broker(
             self._access,
+            watched=self._watched,
             rooms={
                 "acls": self._acl_routes,
                 "batches": self._transaction_routes,
@@ -105,6 +118,49 @@ class Assembly:
                 "transactions": self._transaction_routes,
                 "users": self._user_routes,
             },
+        )
+
+    def _audit_trail(self) -> "AuditTrail | None":
+        """``CannotListen`` if it cannot be written: nobody is let in unseen."""
+        settings = self._configuration.audit
+        if not settings.is_kept:
+            return None
+        from trivium.server.audit import AuditTrail
+        from trivium.server.audit_file import AuditFile
+
+        try:
+            file = None if settings.file is None else AuditFile(settings.file)
+        except OSError as error:
+            raise CannotListen(
+                f"audit.file = {settings.file} cannot be written: {error.strerror}."
+            ) from error
+        publish = self._publish_audit if settings.to_topic else None
+        return AuditTrail(self._loop, self._clock, file, publish, settings.allowed_one_in)
+
+    def _watched(self, routes: Routes) -> Routes:
+        if self.audit is None:
+            return routes
+        from trivium.core.audit import watched
+
+        return watched(routes, self.audit)
+
+    def _publish_audit(self, lines: Sequence[bytes]) -> None:
+        try:
+            self._audit_topic.ensure()
+            self._audit_topic.write(0, [(b"", line.rstrip()) for line in lines])
+        except Refused as refused:
+            events.seldom("audit not written", reason=refused.message or refused.fault.name, lines=len(lines))
+
+    @cached_property
+    def _audit_topic(self) -> "InternalTopic":
+        from trivium.core.internal_topic import InternalTopic
+
+        return InternalTopic(
+            self.cluster,
+            AUDIT_TOPIC,
+            self._creation.new_topic_records,
+            lambda: 1,
+            {"cleanup.policy": "delete"},
         )
 
     # -- at a start, when the metadata are complete ------------------------------------------------

@@ -270,6 +270,8 @@ class Node:
         await self._dismiss_clients()
         await self.assembly.password_worker.drain()
         self.assembly.password_worker.close()
+        if self.assembly.audit is not None:
+            await self.assembly.audit.stop()
         await self._data.stop()
         if self._timer is not None:
             self._timer.cancel()

@@ -167,10 +167,13 @@ class NothingAllowed(Access):
     def allows(self, caller: Caller, operation: Operation, resource: Resource, name: str) -> bool:
         return False
 
+    shows = allows
+
 
 def test_who_may_see_nothing_sees_nothing(groups: Coordinated, monkeypatch: pytest.MonkeyPatch) -> None:
     groups.commit(1)
     monkeypatch.setattr(groups.world.access, "allows", NothingAllowed().allows)
+    monkeypatch.setattr(groups.world.access, "shows", NothingAllowed().shows)
     assert listed(groups) == []
     assert groups.describe().fault is Fault.NOT_AUTHORIZED_GROUP
     assert find(groups, "g")[0].fault is Fault.NOT_AUTHORIZED_GROUP

@@ -65,14 +65,14 @@ class Listing:
     def list_groups(self, command: ListGroups, caller: Caller, reply: Reply[ListedGroups]) -> None:
         states = {state.casefold() for state in command.states}
         types = {kind.casefold() for kind in command.types}
-        sees_all = self._access.allows(caller, Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
+        sees_all = self._access.shows(caller, Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
         groups = [
             ListedGroup(group.group_id, group.protocol_type or "", group.state_name, group.TYPE)
             for shard in self._shards.all()
             for group in shard.groups.values()
             if (not states or group.state_name.casefold() in states)
             and (not types or group.TYPE in types)
-            and (sees_all or self._allows(caller, Operation.DESCRIBE, group.group_id))
+            and (sees_all or self._access.shows(caller, Operation.DESCRIBE, Resource.GROUP, group.group_id))
         ]
         reply(ListedGroups(groups=groups))
 

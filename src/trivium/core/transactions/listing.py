@@ -84,7 +84,12 @@ class Listing:
                     and (not command.producer_ids or transaction.producer.producer_id in command.producer_ids)
                     and _has_run_for(transaction, command.duration_ms, now)
                     and matches(transaction.transactional_id)
-                    and self._may_see(transaction.transactional_id, caller)
+                    and self._access.shows(
+                        caller,
+                        Operation.DESCRIBE,
+                        Resource.TRANSACTIONAL_ID,
+                        transaction.transactional_id,
+                    )
                 ],
             )
         )

@@ -14,6 +14,7 @@ from trivium.core.config.valid import InvalidValue, Value
 from trivium.server.configuration.address import Address, is_loopback
 from trivium.server.configuration.configuration import (
     DEFAULT,
+    AuditSettings,
     Authorization,
     Configuration,
     Durability,
@@ -63,6 +64,7 @@ def assemble(given: Mapping[str, Given]) -> Configuration:
         first_user=_first_user(values),
         anonymous=Anonymous(values.own("access.anonymous")),
         authorization=_authorization(values),
+        audit=_audit(values),
         iggy=_iggy(values),
         static_settings=_static_settings(values, listeners, directories, node_id),
         settings=_settings(given, _texts(listeners)),
@@ -208,6 +210,15 @@ def _authorization(values: _Values) -> Authorization | None:
                 f"access.super-users has {name!r}, which is no principal: write User:{name}."
             )
     return Authorization(frozenset(names), values.own("access.open-without-acls"))
+
+
+def _audit(values: _Values) -> AuditSettings:
+    file = values.own("audit.file")
+    return AuditSettings(
+        Path(file).expanduser() if file else None,
+        values.own("audit.topic"),
+        values.own("audit.allowed-one-in"),
+    )
 
 
 def _limits(values: _Values) -> Limits:

@@ -79,6 +79,21 @@ class Authorization(NamedTuple):
     """access.open-without-acls: whether everybody may use a resource that no list is about."""
 
 
+class AuditSettings(NamedTuple):
+    """Where decisions are written. Each begins with the setting that changes it."""
+
+    file: Path | None
+    """audit.file"""
+    to_topic: bool
+    """audit.topic"""
+    allowed_one_in: int
+    """audit.allowed-one-in: of what clients may do all the time, one in so many; 0: the first only."""
+
+    @property
+    def is_kept(self) -> bool:
+        return self.file is not None or self.to_topic
+
+
 class Limits(NamedTuple):
     """What peers may take. Each begins with the setting that changes it."""
 
@@ -168,6 +183,7 @@ class Configuration:
     anonymous: Anonymous
     authorization: Authorization | None
     """None: access control lists do not count."""
+    audit: AuditSettings
     iggy: IggySettings
     static_settings: Mapping[str, str] = field(repr=False)
     """By Kafka's names, what somebody has set: DescribeConfigs calls it static. May hold secrets."""

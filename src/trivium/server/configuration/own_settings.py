@@ -103,6 +103,15 @@ _ROWS: Final = (
         None,
         "With lists: whether everybody may use a resource that no list is about.",
     ),
+    _row("audit.file", STRING, None, None, "Where logins and decisions are written, a line for each."),
+    _row("audit.topic", BOOLEAN, False, None, "Whether they are also records of the topic __trivium_audit."),
+    _row(
+        "audit.allowed-one-in",
+        INT,
+        1_000,
+        at_least(0),
+        "Of what clients may do all the time, one in so many is written; 1: all, 0: the first only.",
+    ),
     _row(
         "logging.level",
         STRING,
