@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from trivium.spark.launch.errors import LaunchError
+from trivium.spark.launch.places import cache_folder
 
 JAVA_VERSION_MIN: Final = 17
 
@@ -92,8 +93,7 @@ def _wrapped(java_home: Path, environment: Mapping[str, str]) -> Path:
 
     It outlives this process, because executors of a local cluster are started from it as well.
     """
-    cache = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "trivium" / f"java-{java_version(java_home / 'bin' / 'java')}"
+    home = cache_folder(environment) / f"java-{java_version(java_home / 'bin' / 'java')}"
     script = home / "bin" / "java"
     text = _WRAPPER.format(java=shlex.quote(str(java_home / "bin" / "java")))
     if not script.is_file() or script.read_text() != text:

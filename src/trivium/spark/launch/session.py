@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from trivium.spark.launch.errors import LaunchError
 from trivium.spark.launch.java import find_java_home
 from trivium.spark.launch.settings import LOOPBACK, caller_settings, is_local, settings_for
+from trivium.spark.launch.spark_home import quick_spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,6 +97,9 @@ def _prepare_environment(target: str) -> None:
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if is_local(target):
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+        home = quick_spark_home(os.environ)
+        if home is not None:
+            os.environ.setdefault("SPARK_HOME", str(home))
 
 
 def _quieten() -> None:
