@@ -12,13 +12,16 @@ from typing import TypeVar
 import click
 
 from trivium.cli.output import printable
+from trivium.cli.security_options import Command, logged_in_as, security_options
+from trivium.client.address import parse_addresses
 from trivium.client.cluster import Cluster
 from trivium.client.errors import BadAddress, ClientError, Refused
+from trivium.client.security import PLAINTEXT
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-broker_option = click.option(
+_broker_option = click.option(
     "--broker",
     "-b",
     "bootstrap",
@@ -30,13 +33,23 @@ broker_option = click.option(
     help="Where a broker listens; several with commas between.",
 )
 
+
+def broker_option(command: Command) -> Command:
+    """Which broker, and who one is there: ``bootstrap`` for the command, the rest for ``reach``."""
+    return _broker_option(security_options(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document for scripts.")
 
 
 @contextmanager
-def reach(bootstrap: str) -> Iterator[Cluster]:
+def reach(bootstrap: str, *, carries_secrets: bool = False) -> Iterator[Cluster]:
+    """``carries_secrets``: what is sent must not be read on its way."""
+    security = logged_in_as() or PLAINTEXT
     try:
-        with Cluster.connect(bootstrap) as cluster:
+        if carries_secrets and not security.has_tls:
+            _require_this_machine(bootstrap)
+        with Cluster.connect(bootstrap, security=security) as cluster:
             yield cluster
     except BadAddress as error:
         raise click.BadParameter(printable(str(error)), param_hint="--broker") from error
@@ -44,6 +57,20 @@ def reach(bootstrap: str) -> Iterator[Cluster]:
         raise click.ClickException(printable(str(error))) from error
     except KeyboardInterrupt:
         raise click.exceptions.Exit(1) from None
+
+
+def _require_this_machine(bootstrap: str) -> None:
+    import ipaddress
+
+    for address in parse_addresses(bootstrap):
+        try:
+            is_here = ipaddress.ip_address(address.host).is_loopback
+        except ValueError:
+            is_here = address.host == "localhost"
+        if not is_here:
+            raise click.UsageError(
+                f"A password would be sent to {address} for everybody to read; use --tls-ca or --tls."
+            )
 
 
 def succeeded(outcomes: Mapping[K, V | Refused]) -> dict[K, V]:

@@ -22,6 +22,7 @@ _COMMANDS = {
     "serve": "Run a broker for clients of Kafka, Iggy and RustLog.",
     "table": "Look at and look after tables that pipelines write.",
     "topic": "List, create, describe, change and delete topics.",
+    "user": "List, add and remove users, and change passwords.",
 }
 
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import click
 from trivium.cli.node_options import node_options
 
 if TYPE_CHECKING:
+    from trivium.cli.secure import Secured
     from trivium.server.configuration.configuration import Configuration
     from trivium.server.node import Node
 
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Written when clients can connect: where, as JSON. Gone when they cannot.",
 )
-def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | None) -> None:
+@click.option(
+    "--secure",
+    is_flag=True,
+    help="Encrypt everything, let nobody in without a login, and make an administrator for a new node.",
+)
+def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | None, secure: bool) -> None:
     """Run a broker for clients of Kafka, Iggy and RustLog.
 
     CONFIG is a trivium.toml or a Kafka server.properties. Stronger than it are TRIVIUM_* in the environment,
@@ -37,6 +44,7 @@ def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | 
       trivium serve
       trivium serve --data /var/lib/trivium --kafka 0.0.0.0:9092
       trivium serve server.properties
+      trivium serve --secure --kafka 0.0.0.0:9093
       trivium serve --kafka 127.0.0.1:0 --console off --ready-file ready.json
     """
     # Imports make many objects and no garbage.
@@ -45,13 +53,29 @@ def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | 
     from trivium.server.configuration.loading import load
 
     try:
-        configuration = load(config_path, os.environ, flags)
+        if secure:
+            secured = _secured(config_path, flags)
+            _serve(secured.configuration, ready_file, lambda node: secrets(node, secured))
+        else:
+            _serve(load(config_path, os.environ, flags), ready_file, lambda _node: [])
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from error
-    _serve(configuration, ready_file)
 
 
-def _serve(configuration: "Configuration", ready_file: Path | None) -> None:
+def _secured(config_path: Path | None, flags: dict[str, str]) -> "Secured":
+    from trivium.cli.secure import load_secured
+    from trivium.server.dev_certificates import CannotCertify
+
+    try:
+        return load_secured(config_path, os.environ, flags)
+    except CannotCertify as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _serve(
+    configuration: "Configuration", ready_file: Path | None, more: Callable[["Node"], list[str]]
+) -> None:
+    """``more``: what is announced besides the greeting."""
     from trivium.log.faults import LogError
     from trivium.server.configuration.configuration import LogFormat
     from trivium.server.event_log import write_to
@@ -62,7 +86,11 @@ def _serve(configuration: "Configuration", ready_file: Path | None) -> None:
     write_to(sys.stderr, level=configuration.log_level, as_json=configuration.log_format is LogFormat.JSON)
     gc.enable()
     try:
-        run(configuration, ready_file=ready_file, announce=lambda node: _announce(node, configuration))
+        run(
+            configuration,
+            ready_file=ready_file,
+            announce=lambda node: _announce([*more(node), *greeting(node, configuration)]),
+        )
     except (CannotListen, CannotServe, LogError, DecodeError) as error:
         raise click.ClickException(_as_sentence(str(error))) from error
     except OSError as error:
@@ -71,11 +99,24 @@ def _serve(configuration: "Configuration", ready_file: Path | None) -> None:
         raise SystemExit(130) from None
 
 
-def _announce(node: "Node", configuration: "Configuration") -> None:
+def _announce(lines: list[str]) -> None:
     """A few lines for whoever has started it, and nothing more than that if nobody reads them."""
     with suppress(OSError):
-        for line in greeting(node, configuration):
+        for line in lines:
             click.echo(line)
+
+
+def secrets(node: "Node", secured: "Secured") -> list[str]:
+    """How to come in. The password is shown when it is new, and never again."""
+    from trivium.cli.secure import ADMINISTRATOR
+
+    lines = []
+    if node.assembly.has_new_user and secured.password is not None:
+        lines.append(f"The administrator is {ADMINISTRATOR}, with a password that is shown this once:")
+        lines.append(f"  {secured.password}")
+    if secured.ca is not None:
+        lines.append(f"Clients trust {secured.ca.absolute()}; these certificates are for development.")
+    return lines
 
 
 def greeting(node: "Node", configuration: "Configuration") -> list[str]:

@@ -17,6 +17,7 @@ from trivium.client.address import Address, parse_addresses
 from trivium.client.connection import Connection, open_connection
 from trivium.client.deadline import Deadline, attempts
 from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable
+from trivium.client.security import PLAINTEXT, Security
 from trivium.client.topology import Node, Topic, TopicPartition, Topology, topic_of
 from trivium.messages.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from trivium.messages.api.metadata import (
@@ -49,22 +50,34 @@ _WORDS: Final = {_GROUP_KEY: "group", _TRANSACTION_KEY: "transactional id"}
 
 class Cluster:
     def __init__(
-        self, bootstrap: Sequence[Address], *, client_id: str = "trivium", timeout_s: float = TIMEOUT_S
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        client_id: str = "trivium",
+        timeout_s: float = TIMEOUT_S,
+        security: Security = PLAINTEXT,
     ) -> None:
         self.timeout_s = timeout_s
         self.topology = Topology()
         self._bootstrap = tuple(bootstrap)
         self._client_id = client_id
+        self._security = security
         self._connections: dict[Address, Connection] = {}
         self._coordinators: dict[tuple[int, str], int] = {}
         self._roles_are_stale = True
 
     @classmethod
     def connect(
-        cls, bootstrap: str, *, client_id: str = "trivium", timeout_s: float = TIMEOUT_S
+        cls,
+        bootstrap: str,
+        *,
+        client_id: str = "trivium",
+        timeout_s: float = TIMEOUT_S,
+        security: Security = PLAINTEXT,
     ) -> "Cluster":
         """The cluster behind ``HOST:PORT[,HOST:PORT…]``, reached: nobody there is an error at once."""
-        cluster = cls(parse_addresses(bootstrap), client_id=client_id, timeout_s=timeout_s)
+        addresses = parse_addresses(bootstrap)
+        cluster = cls(addresses, client_id=client_id, timeout_s=timeout_s, security=security)
         cluster.anyone(Deadline(timeout_s))
         return cluster
 
@@ -129,7 +142,7 @@ class Cluster:
         failures: list[ClientError] = []
         for address in dict.fromkeys([*known, *self._bootstrap]):
             try:
-                connection = open_connection(address, self._client_id, deadline)
+                connection = open_connection(address, self._client_id, deadline, self._security)
             except ClientError as failure:
                 failures.append(failure)
             else:
@@ -174,7 +187,7 @@ class Cluster:
         """A connection that nobody else uses."""
         address = self._node(node_id, deadline).address
         try:
-            return open_connection(address, self._client_id, deadline)
+            return open_connection(address, self._client_id, deadline, self._security)
         except Unreachable as error:
             if address in self._bootstrap:
                 raise

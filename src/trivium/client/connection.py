@@ -3,8 +3,7 @@
 A broker answers the requests of a connection one after the other, so several may be under way (mission
 003.1): ``send`` does not wait, ``receive`` gives the oldest answer that is still due. ``call`` does both.
 
-``open_connection`` dials and asks for the broker's versions. TLS and SASL have their place in it: a socket
-may be wrapped before ``Connection`` gets it, and a login is a few calls on a connection with its versions.
+``open_connection`` dials, asks for the broker's versions and logs in; TLS and SASL are ``security``'s.
 
 After an error the stream has lost its beat: the connection closes itself and is of no further use.
 """
@@ -14,6 +13,7 @@ import socket
 from collections import deque
 from collections.abc import Mapping
 from contextlib import ExitStack
+from ssl import SSLSocket
 from typing import Final, NamedTuple, TypeVar, cast
 
 from trivium import __version__
@@ -21,6 +21,7 @@ from trivium.client.address import Address
 from trivium.client.deadline import Deadline
 from trivium.client.errors import ClientError, ConnectionLost, TimedOut, Unreachable
 from trivium.client.old_forms import in_version, newest_form
+from trivium.client.security import PLAINTEXT, Security
 from trivium.client.versions import Versions
 from trivium.messages.api import api_name
 from trivium.messages.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -124,9 +125,15 @@ class Connection:
         """Whether something has arrived, after at most this long."""
         if self.is_closed:
             return True
+        if self._framer.buffered_bytes or self._decrypted_bytes():
+            return True
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
-        return bool(self._framer.buffered_bytes or poll.poll(timeout_s * 1000))
+        return bool(poll.poll(timeout_s * 1000))
+
+    def _decrypted_bytes(self) -> int:
+        """What TLS has for us already, of which the socket knows nothing."""
+        return self._socket.pending() if isinstance(self._socket, SSLSocket) else 0
 
     def negotiate(self, deadline: Deadline) -> None:
         """Learn which versions the broker speaks. If it does not know ours it answers in 0 (KIP-511). One of
@@ -200,11 +207,14 @@ class Connection:
         return ConnectionLost(f"{ended} before it said a word; check the port, and whether it wants TLS.")
 
 
-def open_connection(address: Address, client_id: str, deadline: Deadline) -> Connection:
-    """A connection that knows the broker's versions."""
-    connection = Connection(_dial(address, deadline), address, client_id)
+def open_connection(
+    address: Address, client_id: str, deadline: Deadline, security: Security = PLAINTEXT
+) -> Connection:
+    """A connection that knows the broker's versions, and whose broker knows who this is."""
+    connection = Connection(security.wrap(_dial(address, deadline), address), address, client_id)
     try:
         connection.negotiate(deadline)
+        security.log_in(connection, deadline)
     except ClientError:
         connection.close()
         raise

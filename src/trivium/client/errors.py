@@ -19,6 +19,14 @@ class BadAddress(ClientError):
     """What was given as an address is none."""
 
 
+class BadSecurity(ClientError):
+    """What was given to trust, or to show, cannot be used."""
+
+
+class LoginFailed(ClientError):
+    """The broker lets nobody in who says that."""
+
+
 class Unreachable(ClientError):
     """Nobody answers at an address."""
 

@@ -70,6 +70,8 @@ class Assembly:
         self._strangers = Strangers(configuration.anonymous, configuration.listeners)
         self._access = Access(anonymous=configuration.anonymous, authorizer=_authorizer(configuration, data))
         self.password_worker = Worker(loop, "passwords")
+        self.has_new_user = False
+        """Whether this start has made the first user."""
         self.cluster = Cluster(
             node_id=data.meta.node_id,
             cluster_id=data.meta.cluster_id,
@@ -180,7 +182,9 @@ class Assembly:
 
         try:
             if doors:
-                await found_first_user(self._people.founding, self._configuration.first_user, doors)
+                self.has_new_user = await found_first_user(
+                    self._people.founding, self._configuration.first_user, doors
+                )
             self.streams.enrolment.wake()
         except Refused as refused:
             self._own.users.suspect()

@@ -20,12 +20,12 @@ EXAMPLE: Final = FirstUser("iggy", "iggy")
 
 async def found_first_user(
     founding: Founding, configured: FirstUser | None, listeners: Iterable[Listener]
-) -> None:
-    """Make the first user, if there is none. ``CannotListen`` if nobody has said who that is and the whole
-    network could come in as the one that everybody knows.
+) -> bool:
+    """Make the first user, if there is none; whether it was made. ``CannotListen`` if nobody has said who
+    that is and the whole network could come in as the one that everybody knows.
     """
     if not founding.is_needed:
-        return
+        return False
     user = configured or EXAMPLE
     if configured is None:
         for listener in listeners:
@@ -50,3 +50,4 @@ async def found_first_user(
         )
     else:
         events.info("first user made", username=user.username)
+    return True

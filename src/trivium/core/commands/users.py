@@ -176,6 +176,16 @@ class ChangePassword(Act):
     new: str
 
 
+@command
+class ResetPassword(Act):
+    """Of another user, by somebody who may alter users; not of the first one, who would be robbed by it."""
+
+    ROW: ClassVar[Row] = Row(Operation.ALTER, Resource.USER, _everyone)
+    SECRET: ClassVar[frozenset[str]] = frozenset({"new"})
+    user: UserRef
+    new: str
+
+
 # -- tokens ----------------------------------------------------------------------------------------
 
 

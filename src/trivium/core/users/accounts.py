@@ -16,6 +16,7 @@ from trivium.core.commands.users import (
     DescribeUser,
     ListedUsers,
     ListUsers,
+    ResetPassword,
     UpdatePermissions,
     UpdateUser,
     UserFacts,
@@ -58,6 +59,7 @@ class Accounts:
             UpdateUser: refusing(self.update),
             UpdatePermissions: refusing(self.update_permissions),
             ChangePassword: refusing(self.change_password),
+            ResetPassword: refusing(self.reset_password),
         }
 
     # -- looking ---------------------------------------------------------------------------------
@@ -190,6 +192,23 @@ class Accounts:
             )
 
         self._passwords.verify(user.password_hash, command.current, verified)
+
+    def reset_password(self, command: ResetPassword, caller: Caller, reply: Reply[Fault | None]) -> None:
+        user = self._users.get(command.user)
+        check_password(command.new)
+        if user.user_id == caller.user_id:
+            raise Refused(Fault.INVALID_CREDENTIALS)  # who sits down at an open session must not keep it
+        if user.is_root and caller.user_id is not None:
+            raise Refused(Fault.NOT_AUTHORIZED_USER)
+
+        def hashed(password: HashedPassword) -> None:
+            now = self._users.get(user.user_id)
+            self._log.commit(
+                [changed(now, password_hash=password.text)],
+                self._credentials.giving(now.username, password.scram, reply),
+            )
+
+        self._passwords.hash(command.new, refusing_later(hashed, command, reply))
 
 
 def _facts(user: User) -> UserFacts:

@@ -132,24 +132,27 @@ def _protected(listener: Listener, values: _Values) -> Listener:
             f"The listener at {listener.address} is to be encrypted, and there is no certificate: set "
             "tls.certificate and tls.key, or make some for development by trivium cert dev."
         )
-    return listener._replace(tls=tls, sasl=_sasl(listener, settings, values))
+    return listener._replace(
+        tls=tls, sasl=_sasl(listener, settings, is_ours=values.find("listeners") is None)
+    )
 
 
-def _sasl(listener: Listener, settings: SecuritySettings, values: _Values) -> Sasl | None:
+def _sasl(listener: Listener, settings: SecuritySettings, *, is_ours: bool) -> Sasl | None:
     """Kafka's own listeners do as they are told. Where the protocol is found out, and at the plain front door
-    of this machine, clients may log in or not.
+    of this machine, clients may log in or not; what those may do who do not is ``access``'s to say.
     """
     is_local = is_loopback(listener.address.host)
     is_free = listener.protocol is Protocol.AUTO or (
         listener.protocol is Protocol.KAFKA
         and listener.security is SecurityProtocol.PLAINTEXT
-        and values.find("listeners") is None
+        and is_ours
         and is_local
     )
     if not listener.security.asks_login and not is_free:
         return None
-    is_required = listener.security.asks_login or values.own("access.anonymous") == Anonymous.DENY.value
-    return settings.sasl(is_required=is_required, is_private=is_local or listener.security.is_encrypted)
+    return settings.sasl(
+        is_required=listener.security.asks_login, is_private=is_local or listener.security.is_encrypted
+    )
 
 
 def _kafka_listeners(values: _Values) -> list[Listener]:

@@ -81,6 +81,8 @@ VERSIONS: Final[Mapping[int, tuple[int, int]]] = {
     ExtensionKey.PREPARE_TRANSACTION: (0, 0),
     ExtensionKey.COMMIT_BATCH: (0, 0),
     ExtensionKey.DESCRIBE_QUERIES: (0, 0),
+    ExtensionKey.ALTER_USER: (0, 0),
+    ExtensionKey.DESCRIBE_USERS: (0, 0),
 }
 """The first and the last version of each API. Its module has the name of its key, and says the same."""
 
