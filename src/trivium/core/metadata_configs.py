@@ -29,10 +29,13 @@ class ConfigResource(NamedTuple):
 @dataclass(slots=True)
 class Configs:
     by_resource: dict[ConfigResource, dict[str, str]] = field(default_factory=dict)
+    changes: int = field(default=0, compare=False)
+    """How often anything was set or taken back: who has read a value may keep it until this moves."""
 
     def set(self, record: ConfigRecord) -> None:
         """Set one value, or take it back where the record has none."""
         resource = ConfigResource(_config_type(record), record.resource_name)
+        self.changes += 1
         values = self.by_resource.setdefault(resource, {})
         if record.value is not None:
             values[record.name] = record.value
@@ -42,6 +45,7 @@ class Configs:
             del self.by_resource[resource]
 
     def remove_topic(self, name: str) -> None:
+        self.changes += 1
         self.by_resource.pop(ConfigResource(ConfigType.TOPIC, name), None)
 
     def of_topic(self, name: str) -> Mapping[str, str]:

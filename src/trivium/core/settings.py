@@ -16,6 +16,8 @@ from trivium.core.partition import Rules
 
 _LEVELS: Final = {codec: f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
 """The setting of each codec that has levels."""
+NO_GROUP: Final = ""
+"""Stands for all groups that have set nothing for themselves; no group has this name."""
 
 
 class Settings:
@@ -26,6 +28,9 @@ class Settings:
         self._image = image
         self._node_id = node_id
         self._durable = durable
+        self._kept: dict[tuple[str | None, str], Value] = {}
+        """By group, None for the broker, and name: requests ask for the same ones over and over."""
+        self._kept_since = -1
 
     @property
     def layers(self) -> Layers:
@@ -38,14 +43,30 @@ class Settings:
         )
 
     def broker(self, name: str) -> Value:
-        return in_force(name, self.layers)
+        kept = self._current()
+        if (None, name) not in kept:
+            kept[None, name] = in_force(name, self.layers)
+        return kept[None, name]
 
     def topic(self, topic: str, name: str) -> Value:
         return topic_value(name, self._image.configs.of_topic(topic), self.layers)
 
     def group(self, group_id: str, name: str) -> Value:
-        own = self._image.configs.by_resource.get(ConfigResource(ConfigType.GROUP, group_id), {})
-        return group_value(name, own, self.layers)
+        own = self._image.configs.by_resource.get(ConfigResource(ConfigType.GROUP, group_id))
+        if own is None:
+            group_id = NO_GROUP
+        kept = self._current()
+        if (group_id, name) not in kept:
+            kept[group_id, name] = group_value(name, own or {}, self.layers)
+        return kept[group_id, name]
+
+    def _current(self) -> dict[tuple[str | None, str], Value]:
+        """What is kept, as far as it still holds."""
+        changes = self._image.configs.changes
+        if changes != self._kept_since:
+            self._kept.clear()
+            self._kept_since = changes
+        return self._kept
 
     def rules(self, topic: str) -> Rules:
         own, layers = self._image.configs.of_topic(topic), self.layers

@@ -16,6 +16,8 @@ GENERATIONS_KEPT: Final = 100
 
 
 class Assignments:
+    acts: Final = (Assign,)
+
     def __init__(self) -> None:
         self._owners: dict[str, dict[int, dict[Place, Witness]]] = defaultdict(dict)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, Protocol
+from typing import Final, Protocol, get_args
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind
 from trivium.testing.history.assignments import Assignments
@@ -21,7 +21,7 @@ from trivium.testing.history.edges import Edges
 from trivium.testing.history.epochs import Epochs
 from trivium.testing.history.isolation import Isolation
 from trivium.testing.history.ledger import Ledger
-from trivium.testing.history.operation import Operation
+from trivium.testing.history.operation import Act, Operation
 from trivium.testing.history.poll_order import PollOrder
 from trivium.testing.history.send_order import SendOrder
 from trivium.testing.history.visibility import Visibility
@@ -31,6 +31,11 @@ KEPT_PER_KIND: Final = 10
 
 
 class Detector(Protocol):
+    @property
+    def acts(self) -> tuple[type[Act], ...]:
+        """What it looks at; it is shown nothing else."""
+        ...
+
     def observe(self, operation: Operation) -> Iterator[Anomaly]: ...
     def finish(self) -> Iterator[Anomaly]:
         """What can only be said when the history is over."""
@@ -86,6 +91,9 @@ def find_anomalies(history: Iterable[Operation]) -> Iterator[Anomaly]:
         Edges(),
         Epochs(),
     )
+    watching = {
+        act: [detector.observe for detector in detectors if act in detector.acts] for act in get_args(Act)
+    }
     now = 0
     for operation in history:
         if operation.end < now:
@@ -93,8 +101,8 @@ def find_anomalies(history: Iterable[Operation]) -> Iterator[Anomaly]:
                 f"line {operation.line} ended before the line in front of it: sort the history by its ends"
             )
         now = operation.end
-        for detector in detectors:
-            yield from detector.observe(operation)
+        for observe in watching[type(operation.act)]:
+            yield from observe(operation)
     yield from chain.from_iterable(detector.finish() for detector in detectors)
 
 

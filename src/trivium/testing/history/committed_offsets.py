@@ -7,7 +7,7 @@ unknown may take effect at any time. An offset lower than any that may count, or
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, Witness, witness
 from trivium.testing.history.operation import Commit, Committed, Operation, Outcome
@@ -30,6 +30,8 @@ class _Suspect(NamedTuple):
 
 
 class CommittedOffsets:
+    acts: Final = (Commit, Committed)
+
     def __init__(self) -> None:
         self._candidates: dict[_Register, list[_Candidate]] = defaultdict(list)
         self._suspects: dict[_Register, list[_Suspect]] = defaultdict(list)

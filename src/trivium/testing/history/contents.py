@@ -5,6 +5,7 @@ Writes the ledger. Finds *one offset with two values* (one protocol contradicts 
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, Witness, witness
 from trivium.testing.history.ledger import Entry, Ledger, place_of
@@ -12,6 +13,8 @@ from trivium.testing.history.operation import Operation, Place, Poll, Record, Se
 
 
 class Contents:
+    acts: Final = (Send, Poll)
+
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 

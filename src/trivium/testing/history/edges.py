@@ -6,6 +6,7 @@ whatever protocol, and over restarts.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, witness
 from trivium.testing.history.frontier import Frontier
@@ -14,6 +15,8 @@ from trivium.testing.history.operation import Operation, Place, Poll
 
 
 class Edges:
+    acts: Final = (Poll,)
+
     def __init__(self) -> None:
         self._frontiers: dict[tuple[Place, AnomalyKind], Frontier] = defaultdict(Frontier)
 

@@ -6,6 +6,7 @@ operation that begins afterwards with a lower one may succeed.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, witness
 from trivium.testing.history.frontier import Frontier
@@ -13,6 +14,8 @@ from trivium.testing.history.operation import Assign, Commit, Operation, Send, T
 
 
 class Epochs:
+    acts: Final = (Send, Txn, Commit, Assign)
+
     def __init__(self) -> None:
         self._frontiers: dict[str, Frontier] = defaultdict(Frontier)
 

@@ -8,6 +8,7 @@ ended. A transaction is torn if such readers see a part of it and pass over anot
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, Witness, witness
 from trivium.testing.history.ledger import Ledger, place_of
@@ -16,6 +17,8 @@ from trivium.testing.history.ranges import Ranges
 
 
 class Isolation:
+    acts: Final = (Send, Txn, Poll)
+
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._early: dict[str, tuple[Witness, bool]] = {}

@@ -5,6 +5,7 @@ over.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, Witness, witness
 from trivium.testing.history.ledger import Ledger, gaps, place_of
@@ -14,6 +15,8 @@ _Gap = tuple[Place, int, int, bool]
 
 
 class PollOrder:
+    acts: Final = (Poll,)
+
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._positions: dict[tuple[str, Place], tuple[int, Witness]] = {}

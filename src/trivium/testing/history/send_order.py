@@ -6,6 +6,7 @@ ledger: where a protocol does not tell offsets, only a poll shows them.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.testing.history.anomaly import Anomaly, AnomalyKind, witness
 from trivium.testing.history.ledger import Entry, Ledger
@@ -13,6 +14,8 @@ from trivium.testing.history.operation import Operation, Place, Send
 
 
 class SendOrder:
+    acts: Final = (Send,)
+
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 

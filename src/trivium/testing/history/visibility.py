@@ -24,6 +24,8 @@ read, and polls that ended before it are looked for among so many."""
 
 
 class Visibility:
+    acts: Final = (Send, Txn, Poll)
+
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._missing: dict[Place, dict[str, tuple[Operation, Witness]]] = defaultdict(dict)

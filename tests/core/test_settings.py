@@ -1,0 +1,36 @@
+"""Settings in force: what was read once is kept, and only as long as nobody changes anything."""
+
+from tests.core.fakes import NODE_ID
+from trivium.core.metadata import MetadataImage
+from trivium.core.metadata_configs import ConfigType
+from trivium.core.settings import Settings
+from trivium.messages.stored.metadata_topics import ConfigRecord
+
+NAME = "group.consumer.session.timeout.ms"
+OWN_NAME = "consumer.session.timeout.ms"
+
+
+def set_config(image: MetadataImage, kind: ConfigType, resource: str, name: str, value: str | None) -> None:
+    image.replay(ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value))
+
+
+def test_broker_setting_that_is_changed_counts_from_then_on() -> None:
+    image = MetadataImage()
+    settings = Settings({NAME: "50000"}, image, NODE_ID)
+    assert settings.broker(NAME) == 50_000
+    set_config(image, ConfigType.BROKER, str(NODE_ID), NAME, "51000")
+    assert settings.broker(NAME) == 51_000
+    set_config(image, ConfigType.BROKER, str(NODE_ID), NAME, None)
+    assert settings.broker(NAME) == 50_000
+
+
+def test_setting_of_a_group_counts_for_no_other_group() -> None:
+    image = MetadataImage()
+    settings = Settings({NAME: "50000"}, image, NODE_ID)
+    assert settings.group("a", OWN_NAME) == settings.group("b", OWN_NAME) == 50_000
+    set_config(image, ConfigType.GROUP, "a", OWN_NAME, "52000")
+    assert settings.group("a", OWN_NAME) == 52_000
+    assert settings.group("b", OWN_NAME) == 50_000
+    set_config(image, ConfigType.BROKER, str(NODE_ID), NAME, "51000")
+    assert settings.group("a", OWN_NAME) == 52_000
+    assert settings.group("b", OWN_NAME) == 51_000
