@@ -43,6 +43,7 @@ __all__ = [
     "BatchHeader",
     "TimestampType",
     "build_batch",
+    "build_batch_of_values",
     "check_batch",
     "check_batches",
     "find_latest",
@@ -178,6 +179,29 @@ def build_batch(
         records_count=packed.records_count,
     )
     return seal(header, packed.data, compression)
+
+
+def build_batch_of_values(values: Sequence[bytes], timestamp: int) -> bytes:
+    """A batch of records that have a value and nothing else, all of one time."""
+    if not values:
+        raise EncodeError("a batch needs a record")
+    packed = kernel.build_values(values, timestamp)
+    header = BatchHeader(
+        base_offset=0,
+        batch_length=0,
+        leader_epoch=NO_LEADER_EPOCH,
+        magic=MAGIC,
+        crc=0,
+        attributes=0,
+        last_offset_delta=packed.records_count - 1,
+        base_timestamp=timestamp,
+        max_timestamp=timestamp,
+        producer_id=NO_PRODUCER_ID,
+        producer_epoch=NO_PRODUCER_EPOCH,
+        base_sequence=NO_SEQUENCE,
+        records_count=packed.records_count,
+    )
+    return seal(header, packed.data, Compression.NONE)
 
 
 def seal(

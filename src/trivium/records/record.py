@@ -42,6 +42,27 @@ class Packed(NamedTuple):
     max_timestamp: int
 
 
+class ValuesWanted(NamedTuple):
+    """What may be taken of the values of records, besides the first, which is taken in any case."""
+
+    offset_first: int
+    payload_bytes_max: int
+    answer_bytes_max: int
+    """Of an answer in which each record takes ``record_bytes`` and each byte of its value ``byte_bytes``."""
+    record_bytes: int
+    byte_bytes: int
+    takes_gaps: bool
+    """Whether offsets may be left out between two that are taken."""
+
+
+class TakenValues(NamedTuple):
+    records: list[tuple[int, bytes]]
+    """Offset and value; for null that is nothing."""
+    payload_bytes: int
+    offset_next: int
+    """Where to read on."""
+
+
 class Blobs(NamedTuple):
     """Bytes that vary in length, as Arrow lays them out: entry ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
 

@@ -14,11 +14,12 @@ from trivium.core.commands.offsets import FetchOffsets, GroupOffsets, GroupOffse
 from trivium.core.commands.records import Fetch, FetchedPart, FetchPart
 from trivium.core.faults import Fault
 from trivium.protocols.rustlog.call import Call
-from trivium.protocols.rustlog.dialect import Dialect
 from trivium.protocols.rustlog.faults import error_of
 from trivium.protocols.rustlog.messages import ErrorResponse, FetchRequest, FetchResponse, Problem
 from trivium.protocols.rustlog.slow_consumer import SLOW_CONSUMER_LAG, SlowConsumer
-from trivium.records.batch import iter_records, read_header
+from trivium.records import kernel
+from trivium.records.batch import read_header, read_section
+from trivium.records.record import ValuesWanted
 from trivium.records.visibility import Visibility
 from trivium.wire.errors import DecodeError
 
@@ -84,24 +85,29 @@ class _Reading:
 
     def _gather(self, part: FetchedPart) -> None:
         protocol = self._call.protocol
-        page = _Page(
-            self._offset,
-            self._request.max_bytes,
-            protocol.frame_bytes_max - ENVELOPE_BYTES,
-            self._call.dialect,
+        dialect = self._call.dialect
+        values = kernel.Values(
+            ValuesWanted(
+                offset_first=self._offset,
+                payload_bytes_max=min(self._request.max_bytes, OFFSET_MAX),
+                answer_bytes_max=protocol.frame_bytes_max - ENVELOPE_BYTES,
+                record_bytes=dialect.record_bytes_max,
+                byte_bytes=dialect.byte_bytes_max,
+                takes_gaps=dialect.tells_offsets,
+            )
         )
-        try:
-            page.fill(part)
-        except DecodeError as error:
-            if not page.records:
-                detail = f"The records from offset {page.offset_next} on cannot be read: {error}."
-                self._call.answer(ErrorResponse(Problem.OTHER, detail))
-                return
-        if not page.records and self._reads < READS_MAX:
-            self._offset = page.offset_next
+        damage = _fill(values, part, self._offset)
+        taken = values.taken()
+        if taken.records:
+            self._give(FetchResponse(taken.records, taken.offset_next), part, taken.payload_bytes)
+        elif damage is not None:
+            detail = f"The records from offset {taken.offset_next} on cannot be read: {damage}."
+            self._call.answer(ErrorResponse(Problem.OTHER, detail))
+        elif self._reads < READS_MAX:
+            self._offset = taken.offset_next
             self.read()
         else:
-            self._give(FetchResponse(page.records, page.offset_next), part, page.payload_bytes)
+            self._give(FetchResponse((), taken.offset_next), part)
 
     def _give(self, response: FetchResponse, part: FetchedPart, size_bytes: int = 0) -> None:
         call, request = self._call, self._request
@@ -141,50 +147,19 @@ class _Reading:
         self._call.answer(error_of(fault, topic=self._request.topic, partition=self._request.partition))
 
 
-class _Page:
-    """The records of one answer."""
-
-    def __init__(self, offset: int, payload_bytes_max: int, frame_bytes_max: int, dialect: Dialect) -> None:
-        self._offset = offset
-        self._payload_bytes_max = payload_bytes_max
-        self._frame_bytes_max = frame_bytes_max
-        self._dialect = dialect
-        self.records: list[tuple[int, bytes]] = []
-        self.payload_bytes = 0
-        self.offset_next = offset
-        """Where to read on."""
-
-    def fill(self, part: FetchedPart) -> None:
-        """Take what readers may see, in order, until something does not fit."""
-        visibility = Visibility(part.aborted or ())
-        for run in part.runs:
-            position, end = 0, len(run)
-            while position < end:
+def _fill(values: kernel.Values, part: FetchedPart, offset_first: int) -> DecodeError | None:
+    """Take what readers may see, in order, until something does not fit, or cannot be read."""
+    visibility = Visibility(part.aborted or ())
+    for run in part.runs:
+        position, end = 0, len(run)
+        while position < end:
+            try:
                 header = read_header(run, position)
-                is_visible = visibility.sees(run, position, header)
-                if is_visible and header.offset_end > self._offset and not self._take(run, position):
-                    return
-                if not self.records:
-                    self.offset_next = max(self._offset, header.offset_end)
-                position += header.size_bytes
-
-    def _take(self, run: memoryview, position: int) -> bool:
-        """Take the records of a batch; whether all of them have found room."""
-        dialect, records = self._dialect, self.records
-        record_bytes, byte_bytes = dialect.record_bytes_max, dialect.byte_bytes_max
-        for record in iter_records(run, position):
-            offset = record.offset
-            if offset < self._offset:
-                continue
-            payload = record.value or b""
-            payload_bytes = self.payload_bytes + len(payload)
-            if records:
-                frame_bytes = record_bytes * (len(records) + 1) + byte_bytes * payload_bytes
-                if payload_bytes > self._payload_bytes_max or frame_bytes > self._frame_bytes_max:
-                    return False
-                if offset != self.offset_next and not dialect.tells_offsets:
-                    return False
-            records.append((offset, payload))
-            self.payload_bytes = payload_bytes
-            self.offset_next = offset + 1
-        return True
+                is_wanted = visibility.sees(run, position, header) and header.offset_end > offset_first
+                if is_wanted and not values.take(read_section(run, position)):
+                    return None
+            except DecodeError as error:
+                return error
+            values.pass_over(header.offset_end)
+            position += header.size_bytes
+    return None

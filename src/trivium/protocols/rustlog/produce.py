@@ -12,8 +12,7 @@ from trivium.core.faults import Fault
 from trivium.protocols.rustlog.call import Call
 from trivium.protocols.rustlog.faults import error_of
 from trivium.protocols.rustlog.messages import ProduceRequest, ProduceResponse
-from trivium.records.batch import HEADER_BYTES, build_batch
-from trivium.records.record import Record
+from trivium.records.batch import HEADER_BYTES, build_batch_of_values
 
 BATCH_BYTES_MAX: Final = 1_048_588
 """Kafka's default of ``max.message.bytes``."""
@@ -33,7 +32,7 @@ def produce(request: ProduceRequest, call: Call) -> None:
 
 def _send(request: ProduceRequest, call: Call, batch_bytes_max: int) -> None:
     now_ms = call.protocol.clock.wall_ms()
-    batches = [_batch(values, now_ms) for values in _shares(request.records, batch_bytes_max)]
+    batches = [build_batch_of_values(values, now_ms) for values in _shares(request.records, batch_bytes_max)]
     data = memoryview(bytearray().join(batches))
 
     def reply(parts: list[ProducedPart]) -> None:
@@ -77,7 +76,3 @@ def _shares(records: Sequence[bytes], batch_bytes_max: int) -> Iterator[Sequence
         size_bytes += record_bytes
     if begin < len(records):
         yield records[begin:]
-
-
-def _batch(values: Sequence[bytes], now_ms: int) -> bytes:
-    return build_batch([Record(0, now_ms, None, value) for value in values])

@@ -54,5 +54,8 @@ partitions_of = form.partitions_of
 batches_from_messages = form.batches_from_messages
 Messages = form.Messages
 
+build_values = form.build_values
+Values = form.Values
+
 bytes_from_json = form.bytes_from_json
 json_from_bytes = form.json_from_bytes

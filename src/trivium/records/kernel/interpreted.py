@@ -20,13 +20,16 @@ from trivium.records.kernel.sections import (
     scan_keys,
 )
 from trivium.records.kernel.sent_messages import batches_from_messages
+from trivium.records.kernel.values import Values, build_values
 
 compiled: bool = cython.compiled
 
 __all__ = [
     "Messages",
+    "Values",
     "batches_from_messages",
     "build",
+    "build_values",
     "bytes_from_json",
     "check",
     "check_batch",
