@@ -1,197 +1,72 @@
-"""The tour: what Trivium does today, on your machine, in half a minute. Run it by ``make demo``.
+"""The tour: what Trivium is for, on your machine, from writing clients to checked tables: ``make demo``.
 
-A broker is started, a foreign Kafka client writes to it, and the broker is killed in the middle; it comes
-back, and what was acknowledged is counted. A consumer group reads it, and a client of RustLog sees the same
-records and where the group stands. Then the same broker serves a directory that Apache Kafka wrote and was
-killed on. At last, a broker inside a program, as tests use it.
+A broker in this process; orders and clicks come in through clients of Kafka, Iggy and RustLog, some broken on
+purpose. A pipeline on Spark cleans them into tables with a quarantine, and sums them up by the minute, into a
+table and exactly once into a topic. At the end everything is counted, and what does not add up is said.
 """
 
-import contextlib
-import json
-import signal
-import socket
-import struct
+import os
+import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer
+from demo.broker import main as tour_of_the_broker
+from demo.shop import Shop
+from demo.summary import show_plot, show_summary
 from rich.console import Console
 
+from trivium.spark.launch.errors import LaunchError
+from trivium.spark.launch.java import find_java_home
 from trivium.testing import Broker
 
-KAFKA_DIRECTORY = Path(__file__).parent.parent / "tests/golden/kafka-directories/killed.tar.xz"
-ORDERS = 50_000
-KILL_AFTER = 20_000
-QUIET = {"log_level": 0}
-"""librdkafka reports lost connections on standard error, and we are about to make some."""
+PIPELINE = Path(__file__).with_name("shop.toml")
+DOORS = {"listen.iggy": "127.0.0.1:0", "listen.rustlog": "127.0.0.1:0"}
 
 console = Console(highlight=False)
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="trivium-tour-") as root:
-        ours = Path(root, "ours")
-        step("1. A broker")
-        with serving(ours) as broker:
-            trivium("topic", "create", "orders", "--partitions", "3", broker=broker)
-            step("2. librdkafka writes orders with acks=all; the broker is killed meanwhile")
-            acknowledged, client = write_until(KILL_AFTER, broker.address)
-            broker.process.send_signal(signal.SIGKILL)
-            broker.process.wait()
-            console.print(f"kill -9 after {len(acknowledged):,} acknowledged orders")
-        with serving(ours, broker.address) as broker:
-            client.flush(30)
-            console.print(f"the client went on by itself: {len(acknowledged):,} acknowledged in all")
-            step("3. A consumer group reads them")
-            count(read_as_group(broker.address), acknowledged)
-            trivium("group", "describe", "billing", broker=broker)
-            trivium("topic", "list", broker=broker)
-            step("4. The same topic for clients of Iggy and RustLog")
-            trivium("topic", "show", "orders", broker=broker)
-            ask_as_rustlog(broker.rustlog)
-        step("5. The same broker on a directory of an Apache Kafka that was killed")
-        with tarfile.open(KAFKA_DIRECTORY) as archive:
-            archive.extractall(root, filter="data")
-        theirs = next(path.parent for path in Path(root).rglob("meta.properties") if path.parent != ours)
-        with serving(theirs) as broker:
-            trivium("consume", "keyed", "--keys", "--offsets", "--headers", "--max", "5", broker=broker)
-            trivium("group", "list", broker=broker)
-        step("6. A broker inside a test")
-        in_a_test()
+    try:
+        find_java_home(os.environ)
+    except LaunchError as error:
+        console.print(f"{error} Until then, the part of the tour that works without:", style="yellow")
+        tour_of_the_broker()
+        return
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="trivium-tour-") as folder, Broker(settings=DOORS) as broker:
+        os.chdir(folder)
+        shop = Shop(broker)
+        console.rule("[bold]1. Orders and clicks come in through three protocols", align="left")
+        for sentence in shop.write():
+            console.print(sentence)
+        trivium("topic", "list", broker=broker)
+        console.rule("[bold]2. A pipeline: one short file, checked before Spark starts", align="left")
+        shutil.copy(PIPELINE, folder)
+        console.print(PIPELINE.read_text(), style="dim", markup=False)
+        trivium("pipeline", "check", PIPELINE.name, broker=broker)
+        console.rule("[bold]3. It runs on Spark until everything is read", align="left")
+        trivium("pipeline", "run", PIPELINE.name, "--trigger", "available-now", broker=broker)
+        console.rule("[bold]4. What came of it, counted by clients that know nothing of us", align="left")
+        found = shop.read_back()
+        show_summary(console, found)
+        show_plot(console, shop.revenue_by_minute(), "Revenue by the minute, as a Kafka client reads it")
+        trivium("table", "show", "lake/orders")
+        problems = shop.problems(found)
+        if problems:
+            raise SystemExit("\n".join([*problems, "This must never happen; please report it."]))
+    minutes, seconds = divmod(round(time.perf_counter() - began), 60)
+    console.print(f"Nothing lost, nothing twice, in {minutes} min {seconds} s.")
+    console.print("The broker's own tour: .venv/bin/python -m demo.broker")
 
 
-def step(title: str) -> None:
-    console.rule(f"[bold]{title}", align="left")
-
-
-def trivium(*arguments: str, broker: "Served") -> None:
+def trivium(*arguments: str, broker: Broker | None = None) -> None:
     console.print(f"$ trivium {' '.join(arguments)}", style="bold cyan")
     sys.stdout.flush()
-    command = [sys.executable, "-m", "trivium", *arguments, "--broker", broker.address]
-    subprocess.run(command, check=True)
-
-
-class Served:
-    """A broker that runs as a process of its own."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", doors: dict[str, str]) -> None:
-        self.process = process
-        self.address = doors["kafka"]
-        self.rustlog = doors["rustlog"]
-
-
-@contextlib.contextmanager
-def serving(data: Path, address: str = "127.0.0.1:0") -> Iterator[Served]:
-    """``trivium serve``, until it is stopped or has died."""
-    ready = data.with_suffix(".ready")
-    ready.unlink(missing_ok=True)
-    elsewhere = ["--iggy", "127.0.0.1:0", "--rustlog", "127.0.0.1:0", "--console", "off"]
-    arguments = ["serve", "--data", str(data), "--kafka", address, *elsewhere, "--ready-file", str(ready)]
-    console.print(f"$ trivium {' '.join(arguments[:5])}", style="bold cyan")
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trivium", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while not ready.exists():
-        if process.poll() is not None:
-            raise SystemExit(f"trivium serve ended with {process.returncode}; run it by hand to see why")
-        time.sleep(0.005)
-    seconds = time.perf_counter() - began
-    served = Served(process, json.loads(ready.read_text()))
-    console.print(f"ready at {served.address} after {seconds:.2f} s")
-    try:
-        yield served
-    finally:
-        if process.poll() is None:
-            process.terminate()
-        process.wait()
-
-
-def write_until(count: int, address: str) -> tuple[list[int], Producer]:
-    """Write orders, and come back when so many are acknowledged. The rest is on its way, and the list grows
-    when the client gets an answer to it.
-    """
-    acknowledged: list[int] = []
-
-    def delivered(error: KafkaError | None, message: Message) -> None:
-        if error is None:
-            acknowledged.append(int(message.value() or b"0"))
-
-    settings = {"bootstrap.servers": address, "enable.idempotence": True, "linger.ms": 1, **QUIET}
-    client = Producer(settings)
-    for number in range(ORDERS):
-        client.produce("orders", str(number), f"customer-{number % 7}", on_delivery=delivered)
-        client.poll(0)
-    while len(acknowledged) < count:
-        client.poll(0.001)
-    return acknowledged, client
-
-
-def read_as_group(address: str) -> list[int]:
-    """Everything in the topic, as two members of one group."""
-    settings = {
-        "bootstrap.servers": address,
-        "group.id": "billing",
-        "auto.offset.reset": "earliest",
-        "enable.partition.eof": True,
-        **QUIET,
-    }
-    members = [Consumer(settings) for _ in range(2)]
-    for member in members:
-        member.subscribe(["orders"])
-    values: list[int] = []
-    ended: set[int] = set()
-    while len(ended) < 3:
-        for member in members:
-            for message in member.consume(1000, 0.2):
-                error = message.error()
-                if error is None:
-                    values.append(int(message.value() or b"0"))
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    ended.add(message.partition() or 0)
-    for member in members:
-        member.close()
-    return values
-
-
-def count(found: list[int], acknowledged: list[int]) -> None:
-    console.print(f"{len(acknowledged):,} orders were acknowledged, {len(found):,} are there")
-    if set(acknowledged) - set(found) or len(set(found)) != len(found):
-        raise SystemExit("orders were lost or doubled: this must never happen, please report it")
-
-
-def ask_as_rustlog(address: str) -> None:
-    """RustLog's protocol needs no library: a length, and JSON."""
-    host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port))) as connection, connection.makefile("rwb") as stream:
-
-        def ask(kind: str, **fields: object) -> Any:
-            body = json.dumps({kind: {"topic": "orders", "partition": 0, **fields}}).encode()
-            stream.write(struct.pack(">I", len(body)) + body)
-            stream.flush()
-            (size,) = struct.unpack(">I", stream.read(4))
-            return json.loads(stream.read(size))[kind]
-
-        first = ask("Fetch", offset=0, max_bytes=1, group_id=None)["records"][0]
-        console.print(f"RustLog: offset {first['offset']} is order {bytes(first['payload']).decode()}")
-        console.print(f"RustLog: billing goes on at {ask('OffsetFetch', group_id='billing')['offset']:,}")
-
-
-def in_a_test() -> None:
-    began = time.perf_counter()
-    with Broker() as broker:
-        broker.create_topic("greetings")
-        broker.produce("greetings", ["hello", "from", "a", "test"])
-        values = [record.value for record in broker.records("greetings")]
-    milliseconds = (time.perf_counter() - began) * 1000
-    outcome = f"with Broker() as broker: ... gives {values} in {milliseconds:.0f} ms, all in memory"
-    console.print(outcome, markup=False)
+    elsewhere = [] if broker is None else ["--broker", broker.bootstrap]
+    subprocess.run([sys.executable, "-m", "trivium", *arguments, *elsewhere], check=True)
 
 
 if __name__ == "__main__":
@@ -199,3 +74,5 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         raise SystemExit("the tour was stopped; what it wrote is gone again") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"trivium {error.cmd[3]} ended with {error.returncode}; it says above why") from None

@@ -74,7 +74,7 @@ def test_columns_come_from_avro(tmp_path: Path) -> None:
         "id BIGINT NOT NULL, customer STRING, amount DECIMAL(12,2) NOT NULL, at TIMESTAMP NOT NULL, "
         "day DATE NOT NULL, tags ARRAY<STRING> NOT NULL, counts MAP<STRING, INT> NOT NULL, "
         "state STRING NOT NULL, "
-        "to STRUCT<city: STRING NOT NULL> NOT NULL, odd UNKNOWN NOT NULL"
+        "to STRUCT<city: STRING NOT NULL> NOT NULL, odd STRING NOT NULL"
     )
 
 
@@ -104,7 +104,7 @@ def test_text_and_raw_have_one_column(tmp_path: Path, source: str) -> None:
         (
             "format = 'protobuf'\nmessage = 'a.B'\nschema_file = 'x'",
             b"",
-            "source.orders: The columns of orders",
+            "source.orders.schema_file: The file is no descriptor set.",
         ),
         (
             "schema = 'id INT, _offset INT'",

@@ -105,7 +105,7 @@ def run_flows(
         _show_summary(definition.name, tallies)
     failures = [f"{tally.flow} stopped: {tally.failure}" for tally in tallies if tally.failure]
     if failures:
-        raise click.ClickException(printable("\n".join(failures)))
+        raise click.ClickException("\n".join(map(printable, failures)))
     if is_interrupted():
         raise click.exceptions.Exit(0)
     return tallies

@@ -62,6 +62,10 @@ class Definition:
         """The file of DDL that the first run writes for a source without a schema."""
         return f"{self.state}/schemas/{source.name}.ddl"
 
+    def added_columns_of(self, source: Source) -> str:
+        """The file of DDL with columns that records have brought, where the author wants them added."""
+        return f"{self.state}/schemas/{source.name}.added.ddl"
+
     def beside(self, path: str) -> Path:
         """A file that the definition names, as seen from it."""
         return (self.file.parent if self.file else Path()) / path

@@ -192,3 +192,18 @@ def test_partition_values_are_written_as_delta_and_hive_do() -> None:
     moment = datetime(2025, 6, 15, 10, 30, tzinfo=UTC)
     texts = [partition_text(value) for value in (None, True, 7, date(2025, 6, 15), moment, "a b")]
     assert texts == [None, "true", "7", "2025-06-15", "2025-06-15 10:30:00", "a b"]
+
+
+def test_table_grows_by_columns_that_were_not_there(sink: TableSink) -> None:
+    """new_columns = "add": NULL in what was there before."""
+    store = open_store(sink)
+    append(store, 0, rows(1))
+    wider = rows(2, colour=pa.array(["red"]))
+    store.widen(wider.schema)
+    store.check(wider.schema)
+    append(store, 1, wider)
+    append(store, 2, rows(3))
+    found = {row["id"]: row["colour"] for row in open_store(sink).read().to_pylist()}
+    assert found == {1: None, 2: "red", 3: None}
+    store.widen(wider.schema)
+    assert open_store(sink).read().num_rows == 3

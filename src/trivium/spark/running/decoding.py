@@ -4,10 +4,12 @@ Every format gives two columns: a STRUCT of the source's columns, and the reason
 malformed, NULL where it is not. Spark never fails here, whatever the bytes.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trivium.pipeline.record_format import FormatKind, RecordFormat
 from trivium.pipeline.schema import Column, Schema
+from trivium.spark.formats.batches import REASON, ColumnDecoder
 from trivium.spark.running.errors import CannotRun
 
 if TYPE_CHECKING:
@@ -35,7 +37,37 @@ def decode(
         return _json(columns, text)
     if format.kind is FormatKind.CSV:
         return _csv(columns, text, format.delimiter)
-    raise CannotRun(f"A run cannot read {format.kind}; let the topic have json, csv, text or raw.")
+    return _binary(format, columns, value)
+
+
+def _binary(
+    format: RecordFormat,  # noqa: A002 - the author's word
+    columns: Schema,
+    value: "Expression",
+) -> "tuple[Expression, Expression]":
+    """Avro and Protobuf: decoded in Python, a column of Arrow at a time."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+
+    decoder = _decoder(format, columns)
+    parsed = arrow_udf(decoder, str(decoder.type), ArrowUDFType.SCALAR)(value)
+    reason = parsed.getField(REASON)
+    wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE))).when(reason.isNotNull(), F.array(reason))
+    return parsed, wrong
+
+
+def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A002
+    if columns.find(REASON) is not None:
+        raise CannotRun(f"A column cannot be called {REASON}; rename it.")
+    assert format.schema_file is not None, "both have a file"
+    schema = Path(format.schema_file).read_bytes()
+    if format.kind is FormatKind.AVRO:
+        from trivium.spark.formats.avro import avro_decoder
+
+        return ColumnDecoder(columns, avro_decoder, (schema.decode(), columns))
+    from trivium.spark.formats.protobuf import protobuf_decoder
+
+    return ColumnDecoder(columns, protobuf_decoder, (schema, format.message, columns))
 
 
 def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]":

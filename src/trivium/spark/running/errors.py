@@ -14,6 +14,9 @@ _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
 
 
+_BUSY: Final = re.compile(r"Python worker failed to connect back")
+
+
 class CannotRun(Exception):
     """The pipeline cannot be run like this."""
 
@@ -24,6 +27,12 @@ class FlowFailed(Exception):
     def __init__(self, flow: str, sentence: str) -> None:
         super().__init__(f"{flow} stopped: {sentence}")
         self.flow = flow
+
+
+def is_machine_busy(error: BaseException) -> bool:
+    """Whether Spark gave up on a process that did not come up within ten seconds, which nobody can change.
+    Nothing is wrong with the flow then."""
+    return _BUSY.search(str(error)) is not None
 
 
 def sentence_of(error: BaseException) -> str:

@@ -14,7 +14,7 @@ def with_whole_paths(definition: Definition) -> Definition:
     return replace(
         definition,
         state=_whole(definition.state),
-        sources=tuple(_source(source) for source in definition.sources),
+        sources=tuple(_source(definition, source) for source in definition.sources),
         flows=tuple(
             replace(flow, sink=_sink(flow.sink), quarantine_at=_sink(flow.quarantine_at))
             for flow in definition.flows
@@ -22,8 +22,13 @@ def with_whole_paths(definition: Definition) -> Definition:
     )
 
 
-def _source(source: Source) -> Source:
-    return replace(source, table=_table(source.table)) if isinstance(source, TableSource) else source
+def _source(definition: Definition, source: Source) -> Source:
+    if isinstance(source, TableSource):
+        return replace(source, table=_table(source.table))
+    if source.format.schema_file is None:
+        return source
+    file = str(definition.beside(source.format.schema_file).absolute())
+    return replace(source, format=replace(source.format, schema_file=file))
 
 
 def _sink(sink: Sink | None) -> Sink | None:

@@ -10,6 +10,7 @@ from trivium.pipeline.expectation import Otherwise
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.schema import Schema
 from trivium.pipeline.sink import Sink, SinkMode, TableSink, TopicSink, ValueFormat
+from trivium.pipeline.source import NewColumns
 from trivium.pipeline.trigger import Trigger, TriggerKind
 from trivium.spark.running.batch_function import write_each_batch
 from trivium.spark.running.columns import visible
@@ -74,7 +75,9 @@ def prepare(
     plan = SinkPlan(passage.name, passage.checkpoint, bootstrap, flow.sink, flow.quarantine)
     names = visible(judged.drop(DROPPED), flow)
     if isinstance(flow.sink, TableSink):
-        _check_table(judged.select(*(column(name) for name in names)), plan, flow.sink)
+        sources = graph.topic_sources(definition, flow)
+        may_grow = any(source.new_columns is NewColumns.ADD for source in sources)
+        _check_table(judged.select(*(column(name) for name in names)), plan, flow.sink, may_grow=may_grow)
     for sink in (plan.rows, plan.rejected):
         if sink is not None:
             open_outlet(sink, bootstrap).make_ready(query_id_of(plan.checkpoint))
@@ -137,7 +140,7 @@ def _as_record(judged: "DataFrame", names: list[str], sink: TopicSink) -> list[A
     return [key.alias("key"), value.alias("value")]
 
 
-def _check_table(rows: "DataFrame", plan: SinkPlan, sink: TableSink) -> None:
+def _check_table(rows: "DataFrame", plan: SinkPlan, sink: TableSink, *, may_grow: bool) -> None:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     store = open_store(sink)
@@ -148,7 +151,10 @@ def _check_table(rows: "DataFrame", plan: SinkPlan, sink: TableSink) -> None:
             "knows how far it came is gone: all would be written again. Bring the checkpoint back, or "
             "remove the table, or write to another."
         )
-    store.check(to_arrow_schema(rows.schema, timezone="UTC"))
+    schema = to_arrow_schema(rows.schema, timezone="UTC")
+    if may_grow:
+        store.widen(schema)
+    store.check(schema)
 
 
 def _is_upsert(sink: Sink) -> bool:

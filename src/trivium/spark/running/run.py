@@ -20,7 +20,8 @@ from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.trigger import Trigger
 from trivium.spark.connector.errors import ConnectorError
-from trivium.spark.running.errors import CannotRun, FlowFailed, sentence_of
+from trivium.spark.running.added_columns import add_columns, seen_in
+from trivium.spark.running.errors import CannotRun, FlowFailed, is_machine_busy, sentence_of
 from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
 from trivium.spark.running.passages import Passage
 from trivium.spark.running.places import with_whole_paths
@@ -42,6 +43,9 @@ NOT_ENDED: Final = (
 POLL_S: Final = 0.2
 """Between two looks at the queries."""
 
+STARTS_MAX: Final = 20
+"""Of one flow in one run, after what is no failure of it: columns that were added, a machine that is busy."""
+
 STOP_WAIT_S: Final = 20.0
 """How long a stop waits for the batches at work."""
 
@@ -55,6 +59,9 @@ class Run:
         self._spark = spark
         self._queries: dict[str, tuple[PreparedQuery, StreamingQuery]] = {}
         self._seen: dict[str, int] = {}
+        self._starts: dict[str, int] = {}
+        self._trigger: Trigger | None = None
+        self._passage: Passage | None = None
         self.tallies: dict[str, Tally] = {}
 
     def __enter__(self) -> "Run":
@@ -70,15 +77,26 @@ class Run:
     ) -> None:
         """Start the flows, or some of them; nothing is started if one of them cannot be. ``passage``: what
         they are run on instead of the topics as they come."""
-        flows = self._chosen(only)
+        self._trigger, self._passage = trigger, passage
+        for query in self._prepare(self._chosen(only)):
+            self.tallies[query.flow.name] = Tally(query.flow.name)
+            self._queries[query.flow.name] = (query, query.start(trigger or query.flow.trigger))
+
+    def _prepare(self, flows: Sequence[Flow]) -> list[PreparedQuery]:
         graph = graph_of(self._definition)
         sources = {s.name: s for flow in flows for s in graph.topic_sources(self._definition, flow)}
         try:
             session = own_session(self._spark)
             schemas = schemas_of(session, self._definition, sources.values(), self._bootstrap)
-            prepared = [
+            return [
                 prepare(
-                    own_session(self._spark), self._definition, graph, schemas, self._bootstrap, flow, passage
+                    own_session(self._spark),
+                    self._definition,
+                    graph,
+                    schemas,
+                    self._bootstrap,
+                    flow,
+                    self._passage,
                 )
                 for flow in flows
             ]
@@ -88,9 +106,6 @@ class Run:
             if not _is_sparks(error):
                 raise
             raise CannotRun(sentence_of(error)) from error
-        for query in prepared:
-            self.tallies[query.flow.name] = Tally(query.flow.name)
-            self._queries[query.flow.name] = (query, query.start(trigger or query.flow.trigger))
 
     def wait(
         self, watch: Callable[[], None] = lambda: None, is_enough: Callable[[], bool] = lambda: False
@@ -109,9 +124,30 @@ class Run:
             self._gather(name, prepared, query)
             is_running = is_running or is_active
             error = None if is_active else query.exception()
-            if error is not None:
+            if error is None:
+                continue
+            try:
+                is_started = self._start_again(name, error)
+            except CannotRun as refusal:
+                self.tallies[name].failure = str(refusal)
+                continue
+            is_running = is_running or is_started
+            if not is_started:
                 self.tallies[name].failure = sentence_of(error)
         return is_running
+
+    def _start_again(self, name: str, error: BaseException) -> bool:
+        """After what is no failure of the flow; each start goes on from the checkpoint."""
+        prepared, _ = self._queries[name]
+        seen = seen_in(error)
+        if self._starts.get(name, 0) == STARTS_MAX or not (seen or is_machine_busy(error)):
+            return False
+        self._starts[name] = self._starts.get(name, 0) + 1
+        if seen is not None:
+            add_columns(own_session(self._spark), self._definition, seen, self._bootstrap)
+            (prepared,) = self._prepare([prepared.flow])
+        self._queries[name] = (prepared, prepared.start(self._trigger or prepared.flow.trigger))
+        return True
 
     def stop(self) -> None:
         """End every flow. Nothing is lost: a batch that is cut short is done again by the next run."""

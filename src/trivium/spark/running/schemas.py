@@ -15,7 +15,7 @@ from trivium.pipeline.ddl import parse_schema
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.record_format import FormatKind
 from trivium.pipeline.schema import METADATA, Schema
-from trivium.pipeline.source import NewColumns, TopicSource
+from trivium.pipeline.source import TopicSource
 from trivium.spark.running.errors import CannotRun
 
 if TYPE_CHECKING:
@@ -36,13 +36,6 @@ def schemas_of(
 def _schema_of(
     session: "SparkSession", definition: Definition, source: TopicSource, bootstrap: str
 ) -> Schema:
-    if source.new_columns is NewColumns.ADD:
-        raise CannotRun(
-            f'{source.name} says new_columns = "add", and a run cannot change its columns by itself; say '
-            '"report", and add to the schema what the summary names.'
-        )
-    if source.format.schema is not None:
-        return source.format.schema
     known = relation_of(definition, source)[0].columns
     if known is not None:
         return Schema(tuple(each for each in known.columns if METADATA.find(each.name) is None))

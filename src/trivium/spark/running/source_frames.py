@@ -13,6 +13,7 @@ from trivium.pipeline.schema import METADATA, Schema, quoted
 from trivium.pipeline.source import NewColumns, TableSource, TopicSource
 from trivium.pipeline.start import StartKind
 from trivium.spark.connector.offsets_json import to_json
+from trivium.spark.running.added_columns import announced
 from trivium.spark.running.decoding import decode
 from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
 
@@ -90,6 +91,8 @@ def new_columns(source: TopicSource, columns: Schema) -> "Expression | None":
     known = F.array(*(F.lit(name) for name in columns.names))
     unknown = F.sort_array(F.array_except(F.json_object_keys(text), known))
     found = F.when(F.size(unknown) > 0, unknown)
+    if source.new_columns is NewColumns.ADD:
+        return F.when(F.size(unknown) > 0, announced(source, unknown, F.col(RECORD)).cast("array<string>"))
     if source.new_columns is NewColumns.FAIL:
         sentence = F.concat(
             F.lit(f"The records of {source.name} have columns that its schema has not: "),

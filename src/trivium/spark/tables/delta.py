@@ -16,7 +16,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import Batch
 from trivium.spark.tables.data_files import DataFile, Layout
 from trivium.spark.tables.delta_care import writers_in
-from trivium.spark.tables.matching import check_fit, check_partitioning, nullable
+from trivium.spark.tables.matching import check_fit, check_partitioning, missing, nullable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +37,14 @@ class DeltaStore:
         if table is not None:
             check_partitioning(self._path, table.metadata().partition_columns, self._partition_by)
             check_fit(self._path, _arrow_schema(table), schema)
+
+    def widen(self, schema: "pa.Schema") -> None:
+        from deltalake import Schema
+
+        table = self._open()
+        new = missing(_arrow_schema(table), schema) if table is not None else None
+        if table is not None and new:
+            table.alter.add_columns(Schema.from_arrow(new).fields)
 
     def writers(self) -> set[str]:
         table = self._open()

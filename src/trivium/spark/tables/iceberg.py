@@ -14,7 +14,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import MARKER, Batch
 from trivium.spark.tables.data_files import DataFile, Layout
 from trivium.spark.tables.errors import TableError
-from trivium.spark.tables.matching import check_fit, check_partitioning, nullable
+from trivium.spark.tables.matching import check_fit, check_partitioning, missing, nullable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +57,13 @@ class IcebergStore:
         named = [table.schema().find_column_name(field.source_id) or field.name for field in fields]
         check_partitioning(self._name, named, self._sink.partition_by)
         check_fit(self._name, table.schema().as_arrow(), schema)
+
+    def widen(self, schema: "pa.Schema") -> None:
+        table = self.open()
+        new = missing(table.schema().as_arrow(), schema) if table is not None else None
+        if table is not None and new:
+            with table.update_schema() as update:
+                update.union_by_name(new)
 
     def writers(self) -> set[str]:
         table = self.open()

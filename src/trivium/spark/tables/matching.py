@@ -32,6 +32,16 @@ def check_fit(table: str, there: "pa.Schema", given: "pa.Schema") -> None:
             )
 
 
+def missing(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
+    """The columns that a table has not."""
+    import pyarrow as pa
+
+    known = {field.name.casefold() for field in there}
+    return pa.schema(
+        [pa.field(field.name, field.type) for field in given if field.name.casefold() not in known]
+    )
+
+
 def check_partitioning(table: str, there: Sequence[str], wanted: Sequence[str]) -> None:
     if list(there) != list(wanted):
         said = f"partitioned by {', '.join(there)}" if there else "not partitioned"

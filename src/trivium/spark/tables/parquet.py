@@ -20,7 +20,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import MARKER, Batch
 from trivium.spark.tables.data_files import DataFile, Layout, file_system
 from trivium.spark.tables.errors import TableError
-from trivium.spark.tables.matching import check_fit
+from trivium.spark.tables.matching import check_fit, missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +42,17 @@ class ParquetStore:
         if there is not None:
             own = [field for field in schema if field.name not in self._partition_by]
             check_fit(self._path, there, _schema(own))
+
+    def widen(self, schema: "pa.Schema") -> None:
+        """Files may differ in their columns; which there are altogether is noted."""
+        import pyarrow as pa
+
+        there = self._columns()
+        own = _schema([field for field in schema if field.name not in self._partition_by])
+        new = missing(there, own) if there is not None else None
+        if there is not None and new:
+            whole = pa.schema([*there.remove_metadata(), *new])
+            self.write_note("columns", {"schema": whole.serialize().to_pybytes().hex()})
 
     def writers(self) -> set[str]:
         return {path.rpartition("/")[2].removesuffix(".json") for path in self._books()}
@@ -192,8 +203,13 @@ class ParquetStore:
         ]
 
     def _columns(self) -> "pa.Schema | None":
-        """Of any file that is there: all have the same."""
+        """Of any file that is there: all have the same, unless it is noted otherwise."""
+        import pyarrow as pa
         from pyarrow import parquet
+
+        note = self.read_note("columns")
+        if note is not None:
+            return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(note["schema"])))
 
         filesystem, folder = file_system(self._path)
         for path in self.files():
