@@ -182,6 +182,18 @@ def test_check_batch_with_any_bit_flipped_after_byte_17_is_refused() -> None:
             check_batch(damaged)
 
 
+@pytest.mark.parametrize("value_bytes", [440, 460, 500, 60_000, 140_000])
+@pytest.mark.parametrize("lead", [0, 7])
+def test_check_batch_of_any_size_covers_its_last_byte_and_none_behind_it(value_bytes: int, lead: int) -> None:
+    """The checksum is made in one piece or in several, of a copy or where the bytes lie: S1."""
+    batch = build_batch([Record(0, NOW, None, b"v" * value_bytes)])
+    around = bytearray(lead) + batch + b"behind"
+    assert check_batch(around, lead) == check_batch(bytes(around), lead) == read_header(batch)
+    around[lead + len(batch) - 1] ^= 1
+    with pytest.raises(DecodeError, match="checksum"):
+        check_batch(memoryview(around), lead)
+
+
 def test_check_batch_with_a_bit_flipped_in_length_or_magic_is_refused() -> None:
     """The checksum leaves the first 17 bytes out; what structure can find there is found."""
     batch = build_batch(RECORDS)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from google_crc32c import extend as extend_crc32c
+from google_crc32c import implementation
 
 from trivium.records.compression import Compression
 from trivium.records.header import (
@@ -23,6 +24,7 @@ from trivium.records.header import (
 )
 from trivium.records.kernel import cython
 from trivium.records.kernel.integers import INT32_MAX, INT64_MAX, big_endian, put_big_endian
+from trivium.records.kernel.lent import lent
 from trivium.records.kernel.named_tuples import ALLOCATES_TUPLES, blank, field, fill
 from trivium.records.kernel.window import Window
 from trivium.records.record import RECORD_BYTES_MIN
@@ -41,6 +43,10 @@ CHECKED_FROM = cython.declare(cython.longlong, ATTRIBUTES_AT)
 CODEC_BITS = cython.declare(cython.longlong, COMPRESSION_BITS)
 RECORD_BYTES = cython.declare(cython.longlong, RECORD_BYTES_MIN)
 CHECKSUM_PIECE_BYTES = cython.declare(cython.Py_ssize_t, 65_536)
+LENT_BYTES_MIN = cython.declare(cython.Py_ssize_t, 512)
+"""A copy of less is cheaper."""
+LENDS_MEMORY = cython.declare(cython.bint, cython.compiled and implementation == "c")
+"""Where the library is written in Python it looks at bytes one by one."""
 
 
 def read_header(buffer: Buffer, position: int) -> BatchHeader:
@@ -122,9 +128,13 @@ def check_counts(header: BatchHeader, records_bytes: cython.longlong) -> cython.
 @cython.cfunc
 @cython.exceptval(-1, check=True)
 def checksum(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
-    """CRC-32C. The library takes ``bytes``, so they are copied, in pieces that fit a processor cache."""
+    """CRC-32C. The library takes ``bytes``, or memory that is lent to it. Where none can be it gets copies,
+    in pieces that fit a processor cache.
+    """
     crc: cython.longlong = 0
     stop: cython.Py_ssize_t
+    if LENDS_MEMORY and end - start > LENT_BYTES_MIN:
+        start, crc = end, extend_crc32c(crc, lent(p, start, end))
     while start < end:
         stop = min(start + CHECKSUM_PIECE_BYTES, end)
         crc = extend_crc32c(crc, bytes(p[start:stop]))

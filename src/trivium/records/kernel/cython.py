@@ -20,6 +20,7 @@ Py_ssize_t: TypeAlias = int
 p_const_uchar: TypeAlias = Any
 p_uchar: TypeAlias = Any
 p_ulonglong: TypeAlias = Any
+p_void: TypeAlias = Any
 void: TypeAlias = None
 
 
