@@ -88,6 +88,11 @@ class FakeLog(MemoryLog):
         left._take_all_before(self, offset_end)
         return left
 
+    def cut(self, batches_count: int) -> None:
+        """Lose all batches but the first so many."""
+        del self._batches[batches_count:]
+        self.log_end_offset = self._batches[-1][0].offset_end if self._batches else 0
+
     def records(self) -> list[tuple[int, bytes | None, bytes | None]]:
         """Offset, key and value of everything that was written, control records left out."""
         return [
@@ -140,6 +145,10 @@ class MemoryStorage:
             self._waiting.append(done)
         else:
             done(None)
+
+    def forget_who_waits(self) -> None:
+        """The node has died: nobody is told anything."""
+        self._waiting.clear()
 
     def sync(self, fault: Fault | None = None) -> None:
         """Everybody who waits learns that all is durable, or why it never will be."""

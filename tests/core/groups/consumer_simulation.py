@@ -12,13 +12,12 @@ One seed is one history. Held against the coordinator:
 ``python -m tests.core.groups.consumer_simulation SEED STEPS`` runs one history and says what it was made of.
 """
 
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
-from tests.core.groups.coordinated import CALLER, Coordinated
+from tests.core.groups.coordinated import CALLER
+from tests.core.groups.troubled_group import GROUP, TroubledGroup, main
 from trivium.core.commands.consumer_groups import (
     ConsumerBeat,
     ConsumerHeartbeat,
@@ -26,8 +25,6 @@ from trivium.core.commands.consumer_groups import (
     DescribedConsumerGroup,
 )
 from trivium.core.commands.groups import (
-    CoordinatorKind,
-    FindCoordinators,
     Heartbeat,
     Joined,
     JoinGroup,
@@ -39,7 +36,6 @@ from trivium.core.commands.groups import (
 )
 from trivium.core.commands.offsets import CommitOffsets, OffsetToCommit
 from trivium.core.faults import Fault
-from trivium.core.groups.coordinator import OFFSETS_TOPIC
 from trivium.messages.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -50,7 +46,6 @@ from trivium.messages.consumer_protocol import (
 )
 from trivium.messages.stored.metadata_topics import PartitionRecord
 
-GROUP = "g"
 CLIENTS_MAX = 50
 TOPIC = "shared-0"
 PARTITIONS_MAX = 48
@@ -109,20 +104,15 @@ class Client:
         return now_ms - self.heard_at_ms <= SILENCE_MS and not is_late
 
 
-class ConsumerSimulation:
+class ConsumerSimulation(TroubledGroup[Client]):
+    tick_ms = TICK_MS
+    syncs = 0.6
+
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
+        super().__init__(seed, STATIC, TOPIC, 12)
         self.classic_share = self.random.choice((0.0, 0.3, 0.8))
         """Of how many clients speak the classic protocol: in some histories a group is often left to them."""
-        self.groups = Coordinated(STATIC)
-        self.world = self.groups.world
-        self.world.create_topic(TOPIC, 12)
-        self.world.execute(FindCoordinators(CoordinatorKind.GROUP, [GROUP]))
-        self.world.storage.holds_syncs = True
-        self.clients: list[Client] = []
-        self.started = self.topics_made = 0
-        self.synced_batches = len(self.groups.log._batches)
-        self.seen: Counter[str] = Counter()
+        self.topics_made = 0
         self.last_epoch = 0
 
     @property
@@ -131,18 +121,6 @@ class ConsumerSimulation:
 
     # -- the history -----------------------------------------------------------------------------
 
-    def run(self, steps: int) -> None:
-        for _ in range(steps):
-            self._something_happens()
-            self.groups.pass_time(self.random.randrange(TICK_MS))
-            for client in self.random.sample(self.clients, len(self.clients)):
-                if not client.is_paused and self.random.random() < 0.8:
-                    self._look(client)
-            if self.random.random() < 0.6:
-                self._sync()
-            self._check_alone()
-        self._calm_down()
-
     def _something_happens(self) -> None:
         lot = self.random.random()
         if lot < 0.12 and len(self.clients) < CLIENTS_MAX:
@@ -150,12 +128,9 @@ class ConsumerSimulation:
         elif lot < 0.17 and self.clients:
             self._leave(self.random.choice(self.clients))
         elif lot < 0.20 and self.clients:
-            self.clients.remove(self.random.choice(self.clients))
-            self.seen["deaths"] += 1
+            self._die()
         elif lot < 0.27 and self.clients:
-            client = self.random.choice(self.clients)
-            client.is_paused = not client.is_paused
-            self.seen["pauses"] += 1
+            self._pause_or_go_on()
         elif lot < 0.285:
             self._return_static()
         elif lot < 0.31:
@@ -185,7 +160,7 @@ class ConsumerSimulation:
                 self._look(client, is_calm=True)
             self._sync()
             self.groups.pass_time(TICK_MS // 2)
-            self._check_alone()
+            self._check()
             if self._is_shared():
                 return
         raise AssertionError(f"{self._described()} {self.clients}")
@@ -450,7 +425,7 @@ class ConsumerSimulation:
 
     # -- what is checked -------------------------------------------------------------------------
 
-    def _check_alone(self) -> None:
+    def _check(self) -> None:
         readers: dict[Part, Client] = {}
         for client in self.clients:
             if not client.may_read(self.now_ms):
@@ -482,37 +457,13 @@ class ConsumerSimulation:
     def _described(self) -> DescribedConsumerGroup:
         return self.world.execute(DescribeConsumerGroups([GROUP]), CALLER)[0]
 
-    # -- the disk --------------------------------------------------------------------------------
-
-    def _sync(self) -> None:
-        self.synced_batches = len(self.groups.log._batches)
-        self.world.storage.sync()
-
-    def _lose_unsynced(self) -> None:
-        """Of what was not synced any beginning may have survived."""
-        log = self.world.log(OFFSETS_TOPIC)
-        keep = self.random.randint(self.synced_batches, len(log._batches))
-        del log._batches[keep:]
-        log.log_end_offset = log._batches[-1][0].offset_end if log._batches else 0
-
-    def _restart(self, what: str) -> None:
-        """Nobody who waits is ever answered; clients notice and ask again."""
-        self.world.storage._waiting.clear()
-        self.groups.restart()
+    def _forget_what_was_asked(self) -> None:
         for client in self.clients:
             if client.waiting is not None:
                 client.waiting, client.wants_full = None, True
                 if client.is_classic:
                     client.begin_anew()
-        self.synced_batches = len(self.groups.log._batches)
-        self.seen[what] += 1
-
-
-def main(seed: int, steps: int) -> None:
-    simulation = ConsumerSimulation(seed)
-    simulation.run(steps)
-    print(dict(simulation.seen))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(ConsumerSimulation)

@@ -13,16 +13,13 @@ wait for them until they look. Held against the coordinator:
 """
 
 import json
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
-from tests.core.groups.coordinated import CALLER, Coordinated
+from tests.core.groups.coordinated import CALLER
+from tests.core.groups.troubled_group import TroubledGroup, main
 from trivium.core.commands.groups import (
-    CoordinatorKind,
-    FindCoordinators,
     Heartbeat,
     Joined,
     JoinGroup,
@@ -34,7 +31,6 @@ from trivium.core.commands.groups import (
 )
 from trivium.core.commands.offsets import CommitOffsets, CommittedPart, OffsetToCommit
 from trivium.core.faults import Fault
-from trivium.core.groups.coordinator import OFFSETS_TOPIC
 
 MEMBERS_MAX = 50
 PARTITIONS = 64
@@ -83,15 +79,12 @@ class Commits:
             del self.possible[: self.possible.index(offset)]
 
 
-class Simulation:
+class Simulation(TroubledGroup[Client]):
+    tick_ms = TICK_MS
+    syncs = 0.5
+
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-        self.groups = Coordinated({"offsets.topic.num.partitions": "1"})
-        self.world = self.groups.world
-        self.world.create_topic("shared", PARTITIONS)
-        self.world.execute(FindCoordinators(CoordinatorKind.GROUP, ["g"]))
-        self.world.storage.holds_syncs = True
-        self.clients: list[Client] = []
+        super().__init__(seed, {"offsets.topic.num.partitions": "1"}, "shared", PARTITIONS)
         self.commits = [Commits() for _ in range(PARTITIONS)]
         self.unsettled: list[tuple[list[Any], int, int]] = []
         """Commits that have no answer yet: where it will be, partition and offset."""
@@ -100,23 +93,8 @@ class Simulation:
         self.newest_generation = 0
         """Of those in which anybody was given anything. Others may be lost with what was not synced."""
         self.next_offset = 0
-        self.started = 0
-        self.synced_batches = len(self.groups.log._batches)
-        self.seen: Counter[str] = Counter()
 
     # -- the history -----------------------------------------------------------------------------
-
-    def run(self, steps: int) -> None:
-        for _ in range(steps):
-            self._something_happens()
-            self.groups.pass_time(self.random.randrange(TICK_MS))
-            for client in self.random.sample(self.clients, len(self.clients)):
-                if not client.is_paused and self.random.random() < 0.8:
-                    self._look(client)
-            if self.random.random() < 0.5:
-                self._sync()
-            self._check_offsets()
-        self._calm_down()
 
     def _something_happens(self) -> None:
         lot = self.random.random()
@@ -125,12 +103,9 @@ class Simulation:
         elif lot < 0.16 and self.clients:
             self._leave(self.random.choice(self.clients))
         elif lot < 0.19 and self.clients:
-            self.clients.remove(self.random.choice(self.clients))
-            self.seen["deaths"] += 1
+            self._die()
         elif lot < 0.26 and self.clients:
-            client = self.random.choice(self.clients)
-            client.is_paused = not client.is_paused
-            self.seen["pauses"] += 1
+            self._pause_or_go_on()
         elif lot < 0.275:
             self._return_static()
         elif lot < 0.285:
@@ -159,7 +134,7 @@ class Simulation:
             if self._is_shared():
                 break
         assert self._is_shared(), f"{self.groups.describe()} {self.clients}"
-        self._check_offsets()
+        self._check()
 
     def _is_shared(self) -> bool:
         owned = Counter(partition for client in self.clients for partition in client.owned)
@@ -291,8 +266,7 @@ class Simulation:
     # -- the disk --------------------------------------------------------------------------------
 
     def _sync(self) -> None:
-        self.synced_batches = len(self.groups.log._batches)
-        self.world.storage.sync()
+        super()._sync()
         self._settle_commits()
 
     def _settle_commits(self) -> None:
@@ -306,41 +280,23 @@ class Simulation:
                 self.commits[partition].acknowledged(offset)
         self.unsettled = left
 
-    def _lose_unsynced(self) -> None:
-        """Of what was not synced any beginning may have survived."""
-        log = self.world.log(OFFSETS_TOPIC)
-        keep = self.random.randint(self.synced_batches, len(log._batches))
-        del log._batches[keep:]
-        log.log_end_offset = log._batches[-1][0].offset_end if log._batches else 0
-
-    def _restart(self, what: str) -> None:
-        """Nobody who waits is ever answered; clients notice and ask again."""
-        self.world.storage._waiting.clear()
+    def _forget_what_was_asked(self) -> None:
         self.unsettled.clear()
-        self.groups.restart()
         for client in self.clients:
             if client.waiting is not None:
                 client.begin_anew(None)
-        self.synced_batches = len(self.groups.log._batches)
-        self.seen[what] += 1
 
     # -- offsets ---------------------------------------------------------------------------------
 
-    def _check_offsets(self) -> None:
+    def _check(self) -> None:
         found = self.groups.offsets()
         for partition, commits in enumerate(self.commits):
             offset = found.get(("shared", partition), -1)
             assert offset in commits.possible, f"{partition}: {offset}, possible are {commits.possible}"
-            if len(self.groups.log._batches) == self.synced_batches:
+            if self.groups.log.batches_count == self.synced_batches:
                 # All of it is durable, whether its committers have heard of it or not.
                 commits.possible = [offset]
 
 
-def main(seed: int, steps: int) -> None:
-    simulation = Simulation(seed)
-    simulation.run(steps)
-    print(dict(simulation.seen))
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(Simulation)
