@@ -9,7 +9,7 @@ N      ?= 100
 .PHONY: help setup demo test check bench crash sim interop pipelines clean
 
 help:
-	@echo "make demo          the tour: what Trivium does today, on your machine"
+	@echo "make demo          the tour: three protocols in, a pipeline on Spark, checked tables out"
 	@echo "make test          every test that needs nothing but Python"
 	@echo "make check         ruff, mypy --strict, import contracts"
 	@echo "make setup         only the virtual environment, in $(VENV)"
