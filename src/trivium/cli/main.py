@@ -11,14 +11,18 @@ from trivium import __version__
 from trivium.cli.lazy_group import LazyGroup
 
 _COMMANDS = {
+    "acl": "Say who may do what: access control lists.",
+    "audit": "Read who came in, and what each was allowed or not.",
     "bench": "Measure how fast a broker takes and gives records.",
     "cert": "Make certificates for encrypted listeners.",
     "config": "Show a node's settings, and where each comes from.",
     "consume": "Print the records of a topic.",
+    "doctor": "Tell what a node opens to whom, and what of that is risky.",
     "group": "List, describe, reset and delete consumer groups.",
     "inspect": "Look into a log directory, ours or Kafka's, without changing it.",
     "pipeline": "Write, check, run and watch data pipelines.",
     "produce": "Send lines of text as records.",
+    "quota": "Limit what clients may use of a broker.",
     "serve": "Run a broker for clients of Kafka, Iggy and RustLog.",
     "table": "Look at and look after tables that pipelines write.",
     "topic": "List, create, describe, change and delete topics.",

@@ -105,6 +105,9 @@ _SENTENCES: Final = {
     ),
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: _NO_RIGHT,
     ErrorCode.GROUP_AUTHORIZATION_FAILED: _NO_RIGHT,
+    ErrorCode.SECURITY_DISABLED: (
+        "Access control lists do not count on this broker; start it with access.acls = on."
+    ),
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: _NO_RIGHT.replace("{subject}", "cluster"),
     ErrorCode.NOT_ENOUGH_REPLICAS: (
         "Too few replicas of the {subject} are in sync to accept records; bring brokers back, or lower "

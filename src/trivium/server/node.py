@@ -29,6 +29,7 @@ from trivium.server.connection import Connection
 from trivium.server.connections import Connections, Patience
 from trivium.server.console import METRICS_TYPE, Console, Page, sentence
 from trivium.server.event_log import events
+from trivium.server.exposure import refuse_open_doors
 from trivium.server.limits import Admission, MemoryBudget
 from trivium.server.listeners import Door, bind, descriptors_for_connections, start_listening
 from trivium.server.metrics import Durations, as_text, prepare
@@ -78,6 +79,7 @@ class Node:
                 if listener.protocol in _SERVED:
                     self._read_certificates(listener)
                     self._sockets.append((listener, bind(listener.address)))
+            refuse_open_doors(self._configuration)
             self._open_log()
             self._report_opening()
             self._build_core()

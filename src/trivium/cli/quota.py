@@ -1,0 +1,144 @@
+"""``trivium quota``: how much each client may use of a broker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import click
+
+from trivium.cli.connecting import broker_option, json_option, reach
+from trivium.cli.output import printable, write_json, writing
+from trivium.client.admin_quotas import alter_quotas, describe_quotas
+
+LIMITS: Final = {
+    "producer_byte_rate": "bytes a second that it may write",
+    "consumer_byte_rate": "bytes a second that it may read",
+    "request_percentage": "percent of the broker's thread that its requests may take",
+    "controller_mutation_rate": "partitions a second that it may make and delete",
+    "connection_creation_rate": "connections a second from an address",
+}
+_DEFAULT: Final = "default"
+
+_ENTITY = (
+    click.option("--user", metavar="NAME", help="A user; 'default' for those without a quota of their own."),
+    click.option("--client", metavar="ID", help="A client id; 'default' likewise."),
+    click.option("--ip", metavar="ADDRESS", help="An address; 'default' likewise."),
+)
+
+
+def _entity_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_ENTITY):
+        command = option(command)
+    return command
+
+
+def _entity(user: str | None, client: str | None, ip: str | None) -> dict[str, str | None]:
+    given = {"user": user, "client-id": client, "ip": ip}
+    entity = {kind: None if name == _DEFAULT else name for kind, name in given.items() if name is not None}
+    if not entity:
+        raise click.UsageError("Say whose: --user, --client, both, or --ip.")
+    return entity
+
+
+@click.group("quota")
+def command() -> None:
+    """Limit what clients may use: of Kafka, Iggy and RustLog alike.
+
+    Who uses more is answered, and then not listened to until it is within its limit again.
+
+    \b
+    Limits:
+      producer_byte_rate        bytes a second that it may write
+      consumer_byte_rate        bytes a second that it may read
+      request_percentage        percent of the broker's thread
+      controller_mutation_rate  partitions a second, made and deleted
+      connection_creation_rate  connections a second (only with --ip)
+
+    \b
+    Examples:
+      trivium quota set producer_byte_rate=1048576 --user etl
+      trivium quota set consumer_byte_rate=2097152 --user default --client reports
+      trivium quota list
+      trivium quota lift producer_byte_rate --user etl
+    """
+
+
+@command.command("list")
+@broker_option
+@json_option
+def list_quotas(bootstrap: str, as_json: bool) -> None:
+    """Show all limits.
+
+    \b
+    Examples:
+      trivium quota list
+      trivium quota list --json
+    """
+    with reach(bootstrap) as cluster:
+        found = describe_quotas(cluster)
+    if as_json:
+        write_json({"quotas": found})
+        return
+    with writing():
+        for each in found:
+            limits = ", ".join(f"{key}={value:g}" for key, value in sorted(each.limits.items()))
+            click.echo(f"{_whose(each.entity)}: {limits}")
+        if not found:
+            click.echo("There are none.")
+
+
+@command.command("set")
+@click.argument("limits", nargs=-1, required=True, metavar="LIMIT=VALUE...")
+@_entity_options
+@broker_option
+def set_quota(limits: Sequence[str], bootstrap: str, **whose: str | None) -> None:
+    """Set limits of a user, a client id, both together, or an address.
+
+    \b
+    Examples:
+      trivium quota set producer_byte_rate=1048576 consumer_byte_rate=2097152 --user etl
+      trivium quota set connection_creation_rate=5 --ip default
+    """
+    _alter(dict(map(_limit, limits)), _entity(**whose), bootstrap)
+
+
+@command.command("lift")
+@click.argument("limits", nargs=-1, required=True, metavar="LIMIT...")
+@_entity_options
+@broker_option
+def lift(limits: Sequence[str], bootstrap: str, **whose: str | None) -> None:
+    """Take limits away.
+
+    \b
+    Examples:
+      trivium quota lift producer_byte_rate --user etl
+    """
+    _alter(dict.fromkeys(map(_known, limits)), _entity(**whose), bootstrap)
+
+
+def _alter(limits: Mapping[str, float | None], entity: Mapping[str, str | None], bootstrap: str) -> None:
+    with reach(bootstrap) as cluster:
+        alter_quotas(cluster, entity, limits)
+    with writing():
+        for key, value in limits.items():
+            said = "has no limit any more" if value is None else f"is limited to {value:g}"
+            click.echo(f"{_whose(entity)}: {key} {said}.")
+
+
+def _limit(text: str) -> tuple[str, float]:
+    key, _, value = text.partition("=")
+    try:
+        return _known(key), float(value)
+    except ValueError:
+        raise click.UsageError(
+            f"{text!r} is no limit; write LIMIT=VALUE, such as producer_byte_rate=1048576."
+        ) from None
+
+
+def _known(key: str) -> str:
+    if key not in LIMITS:
+        raise click.UsageError(f"{key!r} is no limit; there are {', '.join(LIMITS)}.")
+    return key
+
+
+def _whose(entity: Mapping[str, str | None]) -> str:
+    return printable(" and ".join(f"{kind} {name or '(default)'}" for kind, name in sorted(entity.items())))

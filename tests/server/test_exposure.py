@@ -1,0 +1,103 @@
+"""What a node opens to whom: it does not start open to others unless somebody says so."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from trivium.server.configuration.configuration import Configuration
+from trivium.server.configuration.loading import load
+from trivium.server.exposure import Finding, Weight, findings, refuse_open_doors
+from trivium.server.listeners import CannotListen
+from trivium.server.node import Node
+from trivium.testing.memory_files import MemoryFiles
+
+FAR = {"listen.kafka": "0.0.0.0:0", "listen.iggy": "off", "listen.rustlog": "off", "listen.console": "off"}
+
+
+def configured(settings: dict[str, str]) -> Configuration:
+    return load(flags=FAR | settings, environ={})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"listen.kafka": "off", "listen.rustlog": "0.0.0.0:0"}, {"listen.auto": "192.168.1.1:0"}],
+)
+def test_node_that_others_reach_does_not_start_without_a_word_about_strangers(
+    settings: dict[str, str],
+) -> None:
+    with pytest.raises(CannotListen, match=r"set access.anonymous to allow if that is meant"):
+        refuse_open_doors(configured(settings))
+
+
+def test_node_itself_refuses() -> None:
+    async def start() -> None:
+        await Node(configured({}), MemoryFiles()).start()
+
+    with pytest.raises(CannotListen, match="could do everything without a login"):
+        asyncio.run(start())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"access.anonymous": "deny"},
+        {"access.acls": "on"},
+        {"listen.kafka": "SASL_PLAINTEXT://0.0.0.0:0"},
+        {"listen.kafka": "127.0.0.1:0"},
+        {"listen.kafka": "localhost:0"},
+    ],
+)
+def test_node_that_is_shut_to_strangers_starts(settings: dict[str, str]) -> None:
+    refuse_open_doors(configured(settings))
+
+
+def test_node_that_is_open_on_purpose_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "trivium"):
+        refuse_open_doors(configured({"access.anonymous": "allow"}))
+    assert "may do everything without a login" in caplog.text
+
+
+def risks(settings: dict[str, str], path: Path | None = None) -> set[str]:
+    return {each.about for each in found(settings, path) if each.weight is Weight.RISK}
+
+
+def found(settings: dict[str, str], path: Path | None = None) -> list[Finding]:
+    return list(findings(configured(settings), path))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"listen.kafka": "127.0.0.1:9092"}, set()),
+        ({"access.anonymous": "allow"}, {"kafka 0.0.0.0:0"}),
+        ({"listen.kafka": "SASL_PLAINTEXT://0.0.0.0:9092"}, {"kafka 0.0.0.0:9092"}),
+        ({"listen.kafka": "127.0.0.1:1", "listen.console": "0.0.0.0:8080"}, {"console 0.0.0.0:8080"}),
+        (
+            {"listen.kafka": "127.0.0.1:1", "access.acls": "on", "access.open-without-acls": "true"},
+            {"rights"},
+        ),
+        (
+            {"listen.kafka": "127.0.0.1:1", "access.acls": "on", "super.users": "User:ANONYMOUS"},
+            {"rights"},
+        ),
+    ],
+)
+def test_doctor_finds_what_is_risky(settings: dict[str, str], expected: set[str]) -> None:
+    assert risks(settings) == expected
+
+
+def test_doctor_finds_a_file_with_secrets_that_others_may_read(tmp_path: Path) -> None:
+    """S15."""
+    path = tmp_path / "trivium.toml"
+    path.touch(mode=0o644)
+    settings = {
+        "listen.kafka": "127.0.0.1:1",
+        "iggy.root.username": "admin",
+        "iggy.root.password": "canary",
+    }
+    assert risks(settings, path) == {str(path)}
+    assert "canary" not in repr(found(settings, path))
+    path.chmod(0o600)
+    assert risks(settings, path) == set()
