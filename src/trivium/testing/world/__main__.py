@@ -25,6 +25,8 @@ from trivium.testing.world.histories import (
 from trivium.testing.world.profiles import OF_GROUPS, PROFILES
 
 BROKEN_SHOWN_MAX: Final = 5
+PIECES_EACH: Final = 4
+"""Of a process, between two looks at how many rebalances there were."""
 ALL: Final = "all"
 EXAMPLES: Final = """\b
 Examples:
@@ -102,7 +104,7 @@ def _rebalance(profile: str, seed: int, rebalances: int, operations: int, proces
     with _progress() as progress:
         task = progress.add_task(f"{profile}: rebalances", total=rebalances)
         while total.rebalances < rebalances:
-            seeds = range(seed, seed + 8 * processes * SEEDS_AT_ONCE)
+            seeds = range(seed, seed + PIECES_EACH * processes * SEEDS_AT_ONCE)
             seed = seeds.stop
             for tally in play_in_processes(profile, in_pieces(seeds), processes, operations):
                 total = _counted(total, tally)

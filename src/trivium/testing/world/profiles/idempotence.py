@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trivium.messages.api.init_producer_id import InitProducerIdRequest
+from trivium.messages.api.produce import ProduceRequest
 from trivium.messages.errors import ErrorCode
 from trivium.testing.history.operation import Send
 from trivium.testing.world.machine import NewDisk
@@ -39,8 +40,8 @@ PASSES: Final = frozenset(
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    sequence: int
     value: str
+    request: ProduceRequest
     begun: Begun
 
 
@@ -92,18 +93,17 @@ class Producer:
             self._send(batch)
 
     def _new_batch(self) -> Batch:
+        assert self._identity is not None
         value = f"{self._name}/{self._sequence}"
+        request = produce_request(TOPIC, self._partition, value, self._identity, self._sequence)
         begun = self._world.story.begin(
             f"{self._name}/{self._sequence % IN_FLIGHT_MAX}", Send(TOPIC, self._partition, (value,))
         )
-        batch = Batch(self._sequence, value, begun)
         self._sequence += 1
-        return batch
+        return Batch(value, request, begun)
 
     def _send(self, batch: Batch) -> None:
-        assert self._identity is not None
-        request = produce_request(TOPIC, self._partition, batch.value, self._identity, batch.sequence)
-        self._peer.ask(request, VERSION, lambda answer: self._answered(batch, answer))
+        self._peer.ask(batch.request, VERSION, lambda answer: self._answered(batch, answer))
 
     def _answered(self, batch: Batch, answer: Any) -> None:
         code = None if answer is None else ErrorCode.of(told(answer).error_code)
