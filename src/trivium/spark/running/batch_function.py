@@ -4,7 +4,7 @@ Spark refuses changing aggregates (the output mode ``update``) to sinks written 
 only to ``foreachBatch``. Its usual function lives in this process, and the JVM calls back into it, over a
 socket of py4j: a query has been seen to wait for ever for such a call that nobody carried out. So the
 function is a few lines of Java, compiled by the compiler that Spark brings for its own queries, and nothing
-calls back.
+calls back (ADR 14).
 """
 
 from collections.abc import Mapping
