@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cli.commands import complaint, facts, misuse, output
+from tests.cli.commands import complaint, facts, misuse, output, run
 
 from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
 from trivium.spark.tables.batch import Batch
@@ -97,3 +97,20 @@ def test_what_is_no_table_is_one_sentence() -> None:
     assert "lake/kept is no table" in complaint("table", "compact", "lake/kept")
     assert "At least '1 hour'" in misuse("table", "expire", "lake/kept", "--older-than", "5 seconds")
     assert "is no unit of time" in misuse("table", "expire", "lake/kept", "--older-than", "5 moons")
+
+
+@pytest.mark.parametrize("make", [delta, iceberg, parquet])
+def test_check_finds_that_a_flow_does_not_fit_its_table_before_spark_starts(make: Any) -> None:
+    fill(make("lake/kept"))
+    file = Path("shop.toml")
+    file.write_text(PIPELINE.replace('"delta"', f'"{make.__name__}"'))
+    result = run("pipeline", "check", "shop.toml", "--offline", "--json")
+    assert result.exit_code == 1
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert (finding["where"], finding["line"]) == ("flow.kept.sink", 9)
+    assert "has no column note, which the flow gives" in finding["what"]
+    file.write_text(file.read_text().replace("[flow.kept]", 'new_columns = "add"\n[flow.kept]'))
+    assert facts("pipeline", "check", "shop.toml", "--offline")["errors"] == 0
+    file.write_text(file.read_text().replace("name STRING", "name INT"))
+    result = run("pipeline", "check", "shop.toml", "--offline", "--json")
+    assert "has name as" in json.loads(result.stdout)["findings"][0]["what"]

@@ -9,7 +9,7 @@ from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
 from trivium.client.cluster import Cluster
 from trivium.client.errors import ClientError
-from trivium.pipeline.checking import broker_findings, check, in_order, unreachable
+from trivium.pipeline.checking import broker_findings, check, in_order, relations_of, unreachable
 from trivium.pipeline.checking.broker import BROKER_TIMEOUT_S
 from trivium.pipeline.checking.graph import graph_of
 from trivium.pipeline.definition import Definition
@@ -58,6 +58,8 @@ def command(file: str, offline: bool, bootstrap: str | None, as_json: bool) -> N
         findings = check(definition)
     except Unreadable as error:
         findings = list(error.findings)
+    if definition is not None and not any(each.severity is Severity.ERROR for each in findings):
+        findings = in_order(definition, [*findings, *_tables(definition)])
     if definition is not None and not offline:
         findings = in_order(definition, [*findings, *_asked(definition, bootstrap or definition.broker())])
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
@@ -76,6 +78,17 @@ def command(file: str, offline: bool, bootstrap: str | None, as_json: bool) -> N
         _show(file, definition, findings, errors)
     if errors:
         raise click.exceptions.Exit(1)
+
+
+def _tables(definition: Definition) -> list[Finding]:
+    """Tables that are there: whether the flows fit them."""
+    try:
+        import pyarrow  # noqa: F401 - without it there is nothing to look with
+    except ModuleNotFoundError:
+        return []
+    from trivium.spark.tables.checking import table_findings
+
+    return list(table_findings(definition, relations_of(definition)))
 
 
 def _asked(definition: Definition, address: str) -> list[Finding]:

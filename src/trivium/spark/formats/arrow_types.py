@@ -1,11 +1,27 @@
 """Columns of a schema as types of Arrow, as Spark expects them back from Python."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from trivium.pipeline.schema import Array, DataType, Decimal, Map, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+SCALARS: Final = {
+    "BOOLEAN": ("bool_",),
+    "TINYINT": ("int8",),
+    "SMALLINT": ("int16",),
+    "INT": ("int32",),
+    "BIGINT": ("int64",),
+    "FLOAT": ("float32",),
+    "DOUBLE": ("float64",),
+    "STRING": ("string",),
+    "BINARY": ("binary",),
+    "DATE": ("date32",),
+    "TIMESTAMP": ("timestamp", "us", "UTC"),
+    "TIMESTAMP_NTZ": ("timestamp", "us"),
+}
+"""What makes each of them: a function of pyarrow and its arguments."""
 
 
 def arrow_type(kind: DataType) -> "pa.DataType":
@@ -21,21 +37,4 @@ def arrow_type(kind: DataType) -> "pa.DataType":
         case Struct(fields):
             return pa.struct([pa.field(each.name, arrow_type(each.type)) for each in fields])
         case _:
-            return _scalars()[kind.name]
-
-
-def _scalars() -> dict[str, Any]:
-    import pyarrow as pa
-
-    return {
-        "BOOLEAN": pa.bool_(),
-        "INT": pa.int32(),
-        "BIGINT": pa.int64(),
-        "FLOAT": pa.float32(),
-        "DOUBLE": pa.float64(),
-        "STRING": pa.string(),
-        "BINARY": pa.binary(),
-        "DATE": pa.date32(),
-        "TIMESTAMP": pa.timestamp("us", "UTC"),
-        "TIMESTAMP_NTZ": pa.timestamp("us"),
-    }
+            return getattr(pa, SCALARS[kind.name][0])(*SCALARS[kind.name][1:])

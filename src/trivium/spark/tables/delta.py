@@ -38,6 +38,10 @@ class DeltaStore:
             check_partitioning(self._path, table.metadata().partition_columns, self._partition_by)
             check_fit(self._path, _arrow_schema(table), schema)
 
+    def read_schema(self) -> "pa.Schema | None":
+        table = self._open()
+        return None if table is None else _arrow_schema(table)
+
     def widen(self, schema: "pa.Schema") -> None:
         from deltalake import Schema
 

@@ -58,6 +58,10 @@ class IcebergStore:
         check_partitioning(self._name, named, self._sink.partition_by)
         check_fit(self._name, table.schema().as_arrow(), schema)
 
+    def read_schema(self) -> "pa.Schema | None":
+        table = self.open()
+        return None if table is None else table.schema().as_arrow()
+
     def widen(self, schema: "pa.Schema") -> None:
         table = self.open()
         new = missing(table.schema().as_arrow(), schema) if table is not None else None

@@ -43,6 +43,9 @@ class ParquetStore:
             own = [field for field in schema if field.name not in self._partition_by]
             check_fit(self._path, there, _schema(own))
 
+    def read_schema(self) -> "pa.Schema | None":
+        return self.schema() if self.files() else None
+
     def widen(self, schema: "pa.Schema") -> None:
         """Files may differ in their columns; which there are altogether is noted."""
         import pyarrow as pa

@@ -20,6 +20,9 @@ class TableStore(Protocol):
     def check(self, schema: "pa.Schema") -> None:
         """Raise ``TableError`` if rows of this schema cannot go into the table that is there."""
 
+    def read_schema(self) -> "pa.Schema | None":
+        """The table's columns; None where there is no table yet."""
+
     def widen(self, schema: "pa.Schema") -> None:
         """Add the columns that the table has not; in rows that are there they are NULL."""
 

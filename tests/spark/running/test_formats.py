@@ -1,0 +1,68 @@
+"""Avro, Protobuf and columns that records bring, through whole pipelines."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastavro import parse_schema, schemaless_writer
+from pyspark.sql import SparkSession
+
+from tests.spark.formats.test_protobuf import NAME, descriptors, order
+from trivium.pipeline import Pipeline, delta
+from trivium.testing import run_pipeline
+
+pytestmark = pytest.mark.pipelines
+
+AVRO = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]},
+        {"name": "tags", "type": {"type": "map", "values": {"type": "array", "items": "string"}}},
+    ],
+}
+
+
+def avro(**fields: Any) -> bytes:
+    stream = io.BytesIO()
+    schemaless_writer(stream, parse_schema(AVRO), {"at": None, "tags": {}, **fields})
+    return stream.getvalue()
+
+
+def test_avro_and_protobuf_become_rows_and_nonsense_is_set_aside(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "order.avsc").write_text(json.dumps(AVRO))
+    (tmp_path / "order.desc").write_bytes(descriptors())
+    p = Pipeline("formats")
+    p.source("written", format="avro", schema_file=str(tmp_path / "order.avsc"))
+    p.source("sent", format="protobuf", schema_file=str(tmp_path / "order.desc"), message=NAME)
+    p.sql("a", "SELECT id, size(tags['x']) AS n FROM written WHERE id < 9", sink=delta("a"))
+    p.sql("b", "SELECT id, state, lines[0].sku AS sku FROM sent", sink=delta("b"), expect={"known": "id > 0"})
+    out = run_pipeline(
+        p,
+        spark=spark,
+        written=[avro(id=1, tags={"x": ["p", "q"]}), avro(id=9), b"\x01"],
+        sent=[order(id=7, state=1, lines=[{"sku": "tea"}]).SerializeToString(), b"", b"\xff"],
+    )
+    assert out["a"].rows == [{"id": 1, "n": 2}]
+    assert [(each.offset, each.reasons) for each in out["a"].quarantined] == [
+        (2, ["Avro that ends too early"])
+    ]
+    assert out["b"].rows == [{"id": 7, "state": "PAID", "sku": "tea"}]
+    assert sorted((each.offset, each.reasons) for each in out["b"].quarantined) == [
+        (1, ["known: not id > 0"]),
+        (2, ["not a message shop.Order of Protobuf"]),
+    ]
+
+
+def test_columns_that_records_bring_are_added_without_losing_any(spark: SparkSession) -> None:
+    p = Pipeline("growing")
+    p.source("events", schema="a BIGINT", new_columns="add")
+    p.sql("kept", "SELECT * FROM events", sink=delta("kept"))
+    records = [{"a": 1}, {"a": 2, "b": 2.5}, {"a": 3, "b": 1.5, "c": "x"}]
+    out = run_pipeline(p, spark=spark, events=records)["kept"]
+    found = sorted((row["a"], row["b"], row["c"]) for row in out.rows)
+    assert str(found) == str([(1, None, None), (2, 2.5, None), (3, 1.5, "x")])
+    assert out.summary.rows_out == 3
