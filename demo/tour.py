@@ -32,7 +32,9 @@ def main() -> None:
     try:
         find_java_home(os.environ)
     except LaunchError as error:
-        console.print(f"{error} Until then, the part of the tour that works without:", style="yellow")
+        console.print(
+            f"{error} Until then, the part of the tour that works without:", style="yellow", markup=False
+        )
         tour_of_the_broker()
         return
     began = time.perf_counter()
