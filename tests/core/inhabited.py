@@ -28,7 +28,7 @@ from trivium.core.topic_deletion import TopicDeletion
 from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.credentials import ITERATIONS_MIN
 from trivium.core.users.directory import UserDirectory
-from trivium.core.users.people import Chance, People
+from trivium.core.users.people import Chance, Delegating, People
 from trivium.core.users.scram import credential_of
 from trivium.records.batch import iter_batches
 
@@ -45,6 +45,12 @@ class FakePasswords:
 
     def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
         self._soon(lambda: done(HashedPassword(f"hash of {password}", salted(password))))
+
+    def salt(
+        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+    ) -> None:
+        salted = pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS_MIN)
+        self._soon(lambda: done(credential_of(mechanism, salted, salt, ITERATIONS_MIN)))
 
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         self.verified.append(stored)
@@ -116,7 +122,13 @@ class InhabitedWorld(World):
             self.access,
             self.passwords,
             self.clock,
-            Chance(lambda: f"token-{next(tokens)}", lambda: f"nonce-{next(nonces):06}", b"decoy"),
+            Chance(
+                lambda: f"token-{next(tokens)}",
+                lambda: f"nonce-{next(nonces):06}",
+                lambda: f"id-{next(tokens)}",
+                b"decoy",
+            ),
+            Delegating("key", lifetime_ms_max=10_000, expiry_ms=1_000),
             self.streams.clients.session_changed,
             self.company.append,
         )

@@ -40,4 +40,6 @@ class Caller:
     """What the client says it is; nothing depends on it but what it is asked for (``telemetry``)."""
     user_id: int | None = None
     """Who has logged in, by number: a name may change. None: nobody has."""
+    is_by_token: bool = False
+    """It has come in by a delegation token of the principal's."""
     presence: Presence = field(default_factory=Presence, compare=False, repr=False)

@@ -136,6 +136,13 @@ class Fault(Enum):
     INVALID_TOKEN_NAME = auto()
     TOKEN_EXPIRED = auto()
 
+    TOKENS_DISABLED = auto()
+    """Nobody has given the node a key to make delegation tokens with."""
+    TOKEN_REQUEST_NOT_ALLOWED = auto()
+    """Asked by a stranger, or by somebody who has come in by a token itself."""
+    TOKEN_OF_ANOTHER = auto()
+    INVALID_PRINCIPAL = auto()
+    """Only users have tokens."""
     UNKNOWN_MECHANISM = auto()
     """A way to prove oneself that is not offered."""
     NAMED_TWICE = auto()

@@ -230,6 +230,12 @@ class Passwords(Protocol):
 
     def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None: ...
 
+    def salt(
+        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+    ) -> None:
+        """What SCRAM keeps of a password that nobody stores."""
+        ...
+
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         """Whether the password is the one that was hashed. None, for a user that does not exist, takes as
         long as any and is never right.

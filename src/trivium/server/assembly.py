@@ -111,6 +111,7 @@ class Assembly:
                 "quotas": self._quota_routes,
                 "records": self._record_routes,
                 "sasl": self._user_routes,
+                "delegation": self._user_routes,
                 "share_groups": self._group_routes,
                 "share_groups_reading": self._share_reading_routes,
                 "stream_groups": self._stream_routes,
@@ -267,7 +268,7 @@ class Assembly:
 
     @cached_property
     def _people(self) -> "People":
-        from trivium.core.users.people import People
+        from trivium.core.users.people import Delegating, People
         from trivium.server.passwords import ArgonPasswords, chance
 
         return People(
@@ -278,6 +279,11 @@ class Assembly:
             ArgonPasswords(self.password_worker),
             self._clock,
             chance(),
+            Delegating(
+                self._configuration.static_settings.get("delegation.token.secret.key"),
+                whole(self._settings.broker, "delegation.token.max.lifetime.ms"),
+                whole(self._settings.broker, "delegation.token.expiry.time.ms"),
+            ),
             self.streams.clients.session_changed,
             self._strangers.report_change,
         )

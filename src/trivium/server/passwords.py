@@ -8,6 +8,7 @@ later leaves every stored one valid.
 
 import base64
 import os
+import uuid
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -46,6 +47,11 @@ class ArgonPasswords:
     def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
         self._worker.run(lambda: HashedPassword(self._hasher.hash(password), _salted(password)), done)
 
+    def salt(
+        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+    ) -> None:
+        self._worker.run(lambda: _credential(mechanism, password, salt), done)
+
     def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
         self._worker.run(lambda: self._verify(stored, password), done)
 
@@ -82,18 +88,18 @@ class ArgonPasswords:
 
 
 def _salted(password: str) -> dict[ScramMechanism, ScramCredential]:
+    return {each: _credential(each, password, os.urandom(SCRAM_SALT_BYTES)) for each in ScramMechanism}
+
+
+def _credential(mechanism: ScramMechanism, password: str, salt: bytes) -> ScramCredential:
     from hashlib import pbkdf2_hmac
 
-    credentials = {}
-    for mechanism in ScramMechanism:
-        salt = os.urandom(SCRAM_SALT_BYTES)
-        salted = pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS)
-        credentials[mechanism] = credential_of(mechanism, salted, salt, ITERATIONS)
-    return credentials
+    salted = pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS)
+    return credential_of(mechanism, salted, salt, ITERATIONS)
 
 
 def chance() -> Chance:
-    return Chance(new_token, new_nonce, os.urandom(DECOY_KEY_BYTES))
+    return Chance(new_token, new_nonce, lambda: str(uuid.uuid4()), os.urandom(DECOY_KEY_BYTES))
 
 
 def new_nonce() -> str:

@@ -30,11 +30,14 @@ class LoggedIn(NamedTuple):
     user_id: int = -1
     """Below 0: somebody who is no user of this node."""
     username: str = ""
+    is_by_token: bool = False
 
     def become(self, caller: Caller) -> Caller:
         """The caller from now on."""
         user_id = self.user_id if self.user_id >= 0 else None
-        return replace(caller, principal=f"User:{self.username}", user_id=user_id)
+        return replace(
+            caller, principal=f"User:{self.username}", user_id=user_id, is_by_token=self.is_by_token
+        )
 
 
 @command

@@ -1,13 +1,14 @@
 """SASL: from what a peer says of itself to who it is, one step at a time.
 
     PLAIN             name and password, checked against the hash of the directory
-    SCRAM-SHA-256     ``scram``, by the credentials of the metadata log
+    SCRAM-SHA-256     ``scram``, by the credentials of the metadata log, or by a delegation token
     SCRAM-SHA-512
 
 Whatever goes wrong is one answer, ``INVALID_CREDENTIALS``: a wrong name, a wrong password, a message that is
 none. Only who has proven itself hears that its user is inactive.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -16,9 +17,11 @@ from trivium.core.commands.command import Reply, Routes
 from trivium.core.commands.sasl import Authenticate, SaslStep
 from trivium.core.commands.users import LoggedIn, LogIn
 from trivium.core.faults import Fault
-from trivium.core.metadata_access import ScramCredential
+from trivium.core.metadata_access import ScramCredential, ScramMechanism
+from trivium.core.ports import Passwords
 from trivium.core.users import scram
 from trivium.core.users.credentials import ScramStore
+from trivium.core.users.delegation import Delegation
 from trivium.core.users.logging_in import LoggingIn
 
 PLAIN: Final = "PLAIN"
@@ -34,12 +37,16 @@ class Authentication:
         self,
         logging_in: LoggingIn,
         credentials: ScramStore,
+        delegation: Delegation,
+        passwords: Passwords,
         new_nonce: Callable[[], str],
         decoy_key: bytes,
     ) -> None:
         """``decoy_key`` is secret and the same for as long as the node runs."""
         self._logging_in = logging_in
         self._credentials = credentials
+        self._delegation = delegation
+        self._passwords = passwords
         self._new_nonce = new_nonce
         self._decoy_key = decoy_key
         self._steps: Mapping[str, Step] = {
@@ -68,27 +75,44 @@ class Authentication:
         self._logging_in.log_in(LogIn(username, password), caller, lambda logged_in: reply(_ended(logged_in)))
 
     def _scram(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
-        mechanism = scram.MECHANISMS[command.mechanism]
-
-        def find(first: scram.ClientFirst) -> ScramCredential | None:
-            return None if first.is_token else self._credentials.of(first.username).get(mechanism)
-
         try:
             if command.exchange is None:
-                nonce = self._new_nonce()
-                answer, exchange = scram.begin(mechanism, command.message, find, nonce, self._decoy_key)
-                reply(SaslStep(answer=answer, exchange=exchange))
-                return
-            answer = scram.finish(command.exchange, command.message)
+                self._begin_scram(scram.MECHANISMS[command.mechanism], command.message, reply)
+            else:
+                answer = scram.finish(command.exchange, command.message)
+                reply(self._proven(command.exchange, answer, caller))
         except scram.Broken:
             reply(_FAILED)
+
+    def _begin_scram(self, mechanism: ScramMechanism, message: bytes, reply: Reply[SaslStep]) -> None:
+        first = scram.read_first(message)
+
+        def begin(credential: ScramCredential | None) -> None:
+            answer, exchange = scram.begin(mechanism, first, credential, self._new_nonce(), self._decoy_key)
+            reply(SaslStep(answer=answer, exchange=exchange))
+
+        if not first.is_token:
+            begin(self._credentials.of(first.username).get(mechanism))
             return
-        exchange = command.exchange
-        if self._credentials.of(exchange.username).get(mechanism) != exchange.credential:
+        # The secret of a token is its password. A token that does not count takes the same work.
+        token_id = first.username
+        is_valid = self._delegation.valid(token_id) is not None
+        password = b64encode(self._delegation.secret_of(token_id)).decode() if is_valid else ""
+        salt = scram.salt_of(mechanism, token_id, self._decoy_key)
+        self._passwords.salt(mechanism, password, salt, lambda made: begin(made if is_valid else None))
+
+    def _proven(self, exchange: scram.Exchange, answer: bytes, caller: Caller) -> SaslStep:
+        if exchange.is_token:
+            token = self._delegation.valid(exchange.username)
+            if token is None:
+                return _FAILED
+            logged_in = self._logging_in.welcome(token.owner.partition(":")[2], caller)
+            step = _ended(logged_in._replace(is_by_token=True), answer)
+            return step._replace(lifetime_ms=self._delegation.remaining_ms(token))
+        if self._credentials.of(exchange.username).get(exchange.mechanism) != exchange.credential:
             # It was changed or taken away meanwhile: what has been proven is worth nothing any more.
-            reply(_FAILED)
-            return
-        reply(_ended(self._logging_in.welcome(exchange.username, caller), answer))
+            return _FAILED
+        return _ended(self._logging_in.welcome(exchange.username, caller), answer)
 
 
 def _ended(logged_in: LoggedIn, answer: bytes = b"") -> SaslStep:

@@ -11,6 +11,7 @@ from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.accounts import Accounts
 from trivium.core.users.authentication import Authentication
 from trivium.core.users.credentials import ScramStore
+from trivium.core.users.delegation import Delegation
 from trivium.core.users.directory import UserDirectory
 from trivium.core.users.founding import Founding
 from trivium.core.users.logging_in import LoggingIn, SessionChanged
@@ -22,8 +23,22 @@ class Chance(NamedTuple):
 
     new_token: Callable[[], str]
     new_nonce: Callable[[], str]
+    new_id: Callable[[], str]
+    """Of a delegation token: it need not be secret."""
     decoy_key: bytes
     """The same for as long as the node runs (``scram``)."""
+
+
+class Delegating(NamedTuple):
+    """How delegation tokens are made (``delegation.token.*``)."""
+
+    key: str | None = None
+    """None: not at all."""
+    lifetime_ms_max: int = 0
+    expiry_ms: int = 0
+
+    def __repr__(self) -> str:
+        return "Delegating()"
 
 
 class People:
@@ -36,16 +51,21 @@ class People:
         passwords: Passwords,
         clock: Clock,
         chance: Chance,
+        delegating: Delegating,
         session_changed: SessionChanged,
         company_changed: Callable[[bool], None],
     ) -> None:
         credentials = ScramStore(cluster, users, access)
         logging_in = LoggingIn(users, passwords, clock, session_changed)
+        delegation = Delegation(cluster, access, chance.new_id, **delegating._asdict())
         self.founding = Founding(users, log, passwords, credentials, clock)
         self.routes: Routes = {
             **Accounts(users, log, passwords, credentials, access, clock, company_changed).routes,
             **logging_in.routes,
             **Tokens(users, log, clock, chance.new_token).routes,
             **credentials.routes,
-            **Authentication(logging_in, credentials, chance.new_nonce, chance.decoy_key).routes,
+            **delegation.routes,
+            **Authentication(
+                logging_in, credentials, delegation, passwords, chance.new_nonce, chance.decoy_key
+            ).routes,
         }

@@ -6,7 +6,8 @@
     server   v=signature                            that the server knows it, too
 
 Rules:
-- ``begin`` and ``finish`` are each called once; what lies between is an ``Exchange`` that nobody can read.
+- ``read_first``, ``begin`` and ``finish`` are each called once; between the last two is an ``Exchange`` that
+  nobody can read.
 - A user without a credential is answered as one with a credential that no password fits: the same salt every
   time (from ``decoy_key``), the same work, the same answer (promise S8, S11).
 - Names are taken as they are written; ``=2C`` and ``=3D`` are a comma and an equals sign, and nothing else is
@@ -18,7 +19,6 @@ Rules:
 import binascii
 import hmac
 from base64 import b64decode, b64encode
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import new
 from typing import Final, NamedTuple
@@ -65,15 +65,14 @@ class Exchange:
     is_decoy: bool = field(repr=False)
 
 
-Find = Callable[[ClientFirst], ScramCredential | None]
-
-
 def begin(
-    mechanism: ScramMechanism, message: bytes, find: Find, new_nonce: str, decoy_key: bytes
+    mechanism: ScramMechanism,
+    first: ClientFirst,
+    found: ScramCredential | None,
+    new_nonce: str,
+    decoy_key: bytes,
 ) -> tuple[bytes, Exchange]:
-    """The answer to a client's first message. ``Broken`` for what is none."""
-    first = read_first(message)
-    found = find(first)
+    """The answer to a client's first message; ``found`` is what its user proves itself by, if anything."""
     credential = found or _decoy(mechanism, first.username, decoy_key)
     nonce = first.nonce + new_nonce
     answer = f"r={nonce},s={b64encode(credential.salt).decode()},i={credential.iterations}"
@@ -121,9 +120,14 @@ def credential_of(
     return ScramCredential(iterations, salt, new(hash_name, client_key).digest(), server_key)
 
 
+def salt_of(mechanism: ScramMechanism, username: str, decoy_key: bytes) -> bytes:
+    """A salt for those who have none stored: the same every time."""
+    return hmac.digest(decoy_key, f"{mechanism.name} {username}".encode(), "sha512")[:SALT_BYTES]
+
+
 def _decoy(mechanism: ScramMechanism, username: str, decoy_key: bytes) -> ScramCredential:
-    seed = hmac.digest(decoy_key, f"{mechanism.name} {username}".encode(), "sha512")
-    return credential_of(mechanism, seed, seed[:SALT_BYTES], ITERATIONS)
+    salt = salt_of(mechanism, username, decoy_key)
+    return credential_of(mechanism, hmac.digest(decoy_key, salt, "sha512"), salt, ITERATIONS)
 
 
 # -- messages ----------------------------------------------------------------------------------------
