@@ -17,12 +17,14 @@ from typing import Final, NamedTuple
 
 from trivium.protocols.iggy.status import Rejected, Status
 from trivium.wire.cursor import Cursor
+from trivium.wire.errors import DecodeError
 
 Identifier = int | str
 """A thing by its number, counted as the client counts, or by its name."""
 
 _U32: Final = struct.Struct("<I")
 _U64: Final = struct.Struct("<Q")
+_KIND_AND_LENGTH: Final = struct.Struct("<BB")
 _STRATEGY: Final = struct.Struct("<BQ")
 _NUMERIC: Final = 1
 _NAMED: Final = 2
@@ -70,6 +72,14 @@ class Body(Cursor):
         """What has not been read yet."""
         return self._view[self.pos :]
 
+    def uint8(self) -> int:
+        # Bodies are full of single bytes: this is what a poll's body costs most.
+        at = self.pos
+        if at >= self.end:
+            raise DecodeError(f"a body ends at byte {at}")
+        self.pos = at + 1
+        return self._view[at]
+
     def u32(self) -> int:
         number: int = self.unpack(_U32)[0]
         return number
@@ -103,7 +113,7 @@ class Body(Cursor):
         return self._text(self.u32())
 
     def identifier(self) -> Identifier:
-        kind, length = self.uint8(), self.uint8()
+        kind, length = self.unpack(_KIND_AND_LENGTH)
         if kind == _NUMERIC:
             if length != _ID_BYTES:
                 raise Rejected(Status.INVALID_FORMAT)
