@@ -39,7 +39,9 @@ class BrokerOrigin:
         self._kafka = kafka
         self._fail_on_data_loss = fail_on_data_loss
         self._poll_timeout_s = poll_timeout_s
-        self.cluster = Cluster.connect(kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s)
+        self.cluster = Cluster.connect(
+            kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s, security=kafka.security
+        )
         self._fetcher = Fetcher(self.cluster, _fetch_settings(kafka))
 
     def close(self) -> None:

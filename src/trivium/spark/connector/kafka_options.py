@@ -12,7 +12,10 @@ from typing import Any, Final
 from trivium.client.cluster import TIMEOUT_S
 from trivium.client.fetching import FETCH_BYTES_MAX, MAX_WAIT_MS
 from trivium.client.offsets import Isolation
+from trivium.client.security import PLAINTEXT, Security
 from trivium.spark.connector.errors import BadOption
+from trivium.spark.connector.security import NAMES as SECURITY_NAMES
+from trivium.spark.connector.security import security_of
 
 PREFIX: Final = "kafka."
 
@@ -34,6 +37,7 @@ class KafkaOptions:
     fetch_bytes_min: int = 1
     fetch_bytes_max: int = FETCH_BYTES_MAX
     partition_fetch_bytes: int = PARTITION_FETCH_BYTES
+    security: Security = PLAINTEXT
 
 
 def parse_kafka_options(options: Mapping[str, str]) -> KafkaOptions:
@@ -48,13 +52,11 @@ def parse_kafka_options(options: Mapping[str, str]) -> KafkaOptions:
             values[field] = parse(PREFIX + name, text)
         elif name in _ELSEWHERE:
             raise BadOption(f"kafka.{name} cannot be set: {_ELSEWHERE[name]}.")
-        elif name == "security.protocol":
-            check_protocol(text)
-        elif name not in _WITHOUT_EFFECT:
+        elif name not in SECURITY_NAMES and name not in _WITHOUT_EFFECT:
             raise BadOption(
                 f"kafka.{name} is not known to this reader; remove it. docs/spark.md lists what is taken."
             )
-    return KafkaOptions(**values)
+    return KafkaOptions(security=security_of(options), **values)
 
 
 def parse_count(option: str, text: str) -> int:
@@ -83,15 +85,6 @@ def _isolation(option: str, text: str) -> Isolation:
 
 def _seconds(option: str, text: str) -> float:
     return parse_count(option, text) / 1000
-
-
-def check_protocol(text: str) -> None:
-    """Refuse what the client does not speak."""
-    if text.strip().upper() != "PLAINTEXT":
-        raise BadOption(
-            f"kafka.security.protocol {text!r} is not spoken here, only PLAINTEXT; connect "
-            "to a listener without TLS and SASL, on loopback or in a private network."
-        )
 
 
 _SETTINGS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {

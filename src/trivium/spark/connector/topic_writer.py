@@ -115,7 +115,12 @@ def _send_all(
 
 
 def _connect(options: WriteOptions) -> Cluster:
-    return Cluster.connect(options.bootstrap, client_id=options.client_id, timeout_s=options.timeout_s)
+    return Cluster.connect(
+        options.bootstrap,
+        client_id=options.client_id,
+        timeout_s=options.timeout_s,
+        security=options.security,
+    )
 
 
 def _plain_producer(cluster: Cluster, options: WriteOptions) -> Producer:

@@ -13,9 +13,12 @@ from typing import Any, Final
 from trivium.client.cluster import TIMEOUT_S
 from trivium.client.delivery import ACKS_ALL
 from trivium.client.producer import DELIVERY_TIMEOUT_S
+from trivium.client.security import PLAINTEXT, Security
 from trivium.records.compression import Compression
 from trivium.spark.connector.errors import BadOption
-from trivium.spark.connector.kafka_options import PREFIX, check_protocol, parse_count
+from trivium.spark.connector.kafka_options import PREFIX, parse_count
+from trivium.spark.connector.security import NAMES as SECURITY_NAMES
+from trivium.spark.connector.security import security_of
 
 NAMES: Final = ("topic", "deliveryGuarantee", "includeHeaders", "checkpointLocation")
 """The last two are taken without effect: headers are written where their column is there, and the checkpoint
@@ -39,6 +42,7 @@ class WriteOptions:
     compression: Compression = Compression.NONE
     timeout_s: float = TIMEOUT_S
     delivery_timeout_s: float = DELIVERY_TIMEOUT_S
+    security: Security = PLAINTEXT
 
 
 def parse_write_options(given: Mapping[str, str], *, is_stream: bool) -> WriteOptions:
@@ -59,7 +63,7 @@ def parse_write_options(given: Mapping[str, str], *, is_stream: bool) -> WriteOp
         )
     if guarantee is not Guarantee.AT_LEAST_ONCE and is_stream and values.get("acks", ACKS_ALL) != ACKS_ALL:
         raise BadOption("kafka.acks must be all for exactly-once; or set deliveryGuarantee to at-least-once.")
-    return WriteOptions(topic=topic, guarantee=guarantee, **values)
+    return WriteOptions(topic=topic, guarantee=guarantee, security=security_of(options), **values)
 
 
 def _refuse_unknown(options: Mapping[str, str]) -> None:
@@ -97,9 +101,7 @@ def _kafka_values(options: Mapping[str, str]) -> dict[str, Any]:
             values[field] = parse(option, text.strip())
         elif name in _ELSEWHERE:
             raise BadOption(f"{option} cannot be set: {_ELSEWHERE[name]}.")
-        elif name == "security.protocol":
-            check_protocol(text)
-        elif name not in _WITHOUT_EFFECT:
+        elif name not in SECURITY_NAMES and name not in _WITHOUT_EFFECT:
             raise BadOption(
                 f"{option} is not known to this writer; remove it. docs/spark.md lists what is taken."
             )
