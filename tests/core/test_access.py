@@ -206,6 +206,8 @@ VALUES: dict[str, Any] = {
     "consumer": Consumer(1),
     "address": "127.0.0.1:1",
 }
+ANOTHER: dict[type[Any], dict[str, Any]] = {users.ResetPassword: {"user": "ann"}}
+"""Nobody does that to itself."""
 GATED = [
     command
     for command in all_commands()
@@ -229,7 +231,8 @@ def command_of(kind: type[Any]) -> Any:
     required = [
         name for name, parameter in signature(kind).parameters.items() if parameter.default is Parameter.empty
     ]
-    return kind(**{name: VALUES[name] for name in required})
+    values = VALUES | ANOTHER.get(kind, {})
+    return kind(**{name: values[name] for name in required})
 
 
 @pytest.mark.parametrize("kind", GATED, ids=lambda kind: kind.__name__)

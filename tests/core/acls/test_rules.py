@@ -14,7 +14,7 @@ from trivium.core.acls.entry import (
     Permission,
     ResourceType,
 )
-from trivium.core.acls.rules import REMEMBERED_MAX, Question, Rules, Verdict
+from trivium.core.acls.rules import REMEMBERED_MAX, Rules, Verdict
 from trivium.core.rights import Resource
 
 NAMES = ["a", "ab", "abc", "b", "*", "äb"]
@@ -64,11 +64,11 @@ def test_rules_decide_as_the_oracle_after_every_change(
         elif there:
             rules.remove(there.pop(0))
         for principal, host, operation, kind, name in asked:
-            verdict = authorizer.verdict(principal, host, operation, Resource(kind), name)
+            said = authorizer.verdict(principal, host, operation, Resource(kind), name)
             expected = oracle.decides(
                 there, principal, host, operation, kind, name, open_without_entries=is_open
             )
-            assert (verdict is Verdict.ALLOWED) == expected, (principal, host, operation, kind, name)
+            assert (said is Verdict.ALLOWED) == expected, (principal, host, operation, kind, name)
 
 
 def entry(
@@ -82,8 +82,8 @@ def entry(
     return AccessControlEntry(ResourceType.TOPIC, name, pattern, principal, host, operation, permission)
 
 
-def question(operation: Operation = Operation.READ, name: str = "orders") -> Question:
-    return Question("User:ann", "10.0.0.1", operation, ResourceType.TOPIC, name)
+def verdict(rules: Rules, operation: Operation = Operation.READ, name: str = "orders") -> Verdict:
+    return rules.verdict("User:ann", "10.0.0.1", operation, ResourceType.TOPIC, name)
 
 
 @pytest.mark.parametrize("operation", [each for each in Operation if each is not Operation.ALL])
@@ -92,28 +92,28 @@ def test_allow_implies_what_kafka_says_and_deny_implies_nothing(operation: Opera
     denying = Rules([entry(operation=Operation.ALL), entry(operation=operation, permission=Permission.DENY)])
     for asked in ASKED:
         is_implied = asked in IMPLIED.get(operation, ())
-        assert (allowing.verdict(question(asked)) is Verdict.ALLOWED) == (asked is operation or is_implied)
-        assert (denying.verdict(question(asked)) is Verdict.DENIED) == (asked is operation)
+        assert (verdict(allowing, asked) is Verdict.ALLOWED) == (asked is operation or is_implied)
+        assert (verdict(denying, asked) is Verdict.DENIED) == (asked is operation)
 
 
 def test_remembered_decision_is_forgotten_when_an_entry_comes_or_goes() -> None:
     rules = Rules()
-    assert rules.verdict(question()) is Verdict.NO_ENTRIES
+    assert verdict(rules) is Verdict.NOTHING_APPLIES
     rules.add(entry())
-    assert rules.verdict(question()) is Verdict.ALLOWED
+    assert verdict(rules) is Verdict.ALLOWED
     deny = entry(name="or", pattern=PatternType.PREFIXED, permission=Permission.DENY)
     rules.add(deny)
-    assert rules.verdict(question()) is Verdict.DENIED
+    assert verdict(rules) is Verdict.DENIED
     rules.remove(deny)
-    assert rules.verdict(question()) is Verdict.ALLOWED
+    assert verdict(rules) is Verdict.ALLOWED
     rules.remove(entry())
-    assert rules.verdict(question()) is Verdict.NO_ENTRIES
+    assert verdict(rules) is Verdict.NOTHING_APPLIES
 
 
 def test_names_that_peers_invent_do_not_fill_the_memory() -> None:
     rules = Rules([entry()])
     for number in range(REMEMBERED_MAX + 10):
-        rules.verdict(question(name=str(number)))
+        verdict(rules, name=str(number))
     assert len(rules._remembered) <= REMEMBERED_MAX
 
 

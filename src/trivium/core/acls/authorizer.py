@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from trivium.core.acls.entry import Operation, ResourceType
-from trivium.core.acls.rules import Question, Rules, Verdict
+from trivium.core.acls.rules import Rules, Verdict
 from trivium.core.rights import CLUSTER_NAME, Resource
 
 _AS_CLUSTER: Final[Mapping[tuple[Resource, Operation], Operation]] = {
@@ -38,9 +38,9 @@ class Authorizer(NamedTuple):
             on_cluster = _AS_CLUSTER.get((resource, operation))
             if on_cluster is not None:
                 operation, resource, name = on_cluster, Resource.CLUSTER, CLUSTER_NAME
-        verdict = self.rules.verdict(Question(principal, host, operation, resource, name))
-        if verdict is Verdict.NO_ENTRIES and self.is_open_without_entries:
-            return Verdict.ALLOWED
+        verdict = self.rules.verdict(principal, host, operation, resource, name)
+        if verdict is Verdict.NOTHING_APPLIES and self.is_open_without_entries:
+            return verdict if self.rules.speak_of(resource, name) else Verdict.ALLOWED
         return verdict
 
     def may_write_somewhere(self, principal: str, host: str) -> bool:

@@ -11,7 +11,7 @@ depends on how many entries there are (``bench/access.py``).
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Final
 
 from trivium.core.acls.entry import (
     ANYBODY,
@@ -32,18 +32,7 @@ class Verdict(Enum):
     DENIED = auto()
     """An entry says so."""
     NOTHING_APPLIES = auto()
-    """There are entries about the resource, and none is about this question."""
-    NO_ENTRIES = auto()
-    """There is no entry about the resource, whoever asks."""
-
-
-class Question(NamedTuple):
-    principal: str
-    host: str
-    operation: Operation
-    resource_type: int
-    """One of ``ResourceType``, as a number: this is asked too often to look up its name."""
-    name: str
+    """No entry is about this question."""
 
 
 class _Cell:
@@ -151,7 +140,7 @@ class Rules:
         """By principal and type of resource."""
         self._about: dict[int, _Patterns] = {}
         """By type of resource, whoever they are for."""
-        self._remembered: dict[Question, Verdict] = {}
+        self._remembered: dict[tuple[str, str, Operation, int, str], Verdict] = {}
         for entry in entries:
             self.add(entry)
 
@@ -168,17 +157,27 @@ class Rules:
             del self._of[key]
         self._about[entry.resource_type].remove(entry)
 
-    def verdict(self, question: Question) -> Verdict:
+    def verdict(
+        self, principal: str, host: str, operation: Operation, resource_type: int, name: str
+    ) -> Verdict:
+        """``resource_type`` is one of ``ResourceType``, or of those that have its numbers."""
+        question = (principal, host, operation, resource_type, name)
         remembered = self._remembered.get(question)
         if remembered is not None:
             return remembered
         if len(self._remembered) >= REMEMBERED_MAX:
             self._remembered.clear()
-        verdict = self._remembered[question] = self._decided(question)
+        verdict = self._remembered[question] = self._decided(*question)
         return verdict
 
-    def _decided(self, question: Question) -> Verdict:
-        principal, host, operation, resource_type, name = question
+    def speak_of(self, resource_type: int, name: str) -> bool:
+        """Whether any entry is about this resource, whoever it is for."""
+        about = self._about.get(resource_type)
+        return about is not None and next(about.covering(name), None) is not None
+
+    def _decided(
+        self, principal: str, host: str, operation: Operation, resource_type: int, name: str
+    ) -> Verdict:
         bit = 1 << operation
         is_allowed = False
         for who in (principal, ANYBODY):
@@ -190,12 +189,7 @@ class Rules:
                 if verdict is Verdict.DENIED:
                     return verdict
                 is_allowed = is_allowed or verdict is Verdict.ALLOWED
-        if is_allowed:
-            return Verdict.ALLOWED
-        about = self._about.get(resource_type)
-        if about is None or next(about.covering(name), None) is None:
-            return Verdict.NO_ENTRIES
-        return Verdict.NOTHING_APPLIES
+        return Verdict.ALLOWED if is_allowed else Verdict.NOTHING_APPLIES
 
     def allows_somewhere(
         self, principal: str, host: str, operation: Operation, resource_type: ResourceType

@@ -65,6 +65,7 @@ GROUPS: Final = {
 
 BROKERS: Final = {
     "advertised.listeners": "Where clients are told to connect; else where they have connected.",
+    "authorizer.class.name": "Whether access control lists count: Kafka's own authorizer, or empty for no.",
     "auto.create.topics.enable": "Whether a topic comes into being when a client asks for it.",
     "broker.id": "Another name of node.id.",
     "broker.rack": "Where this broker stands; clients are told.",
@@ -131,6 +132,8 @@ BROKERS: Final = {
     "process.roles": "Which roles this node has; here it is always broker and controller.",
     "producer.id.expiration.ms": "How long an idempotent producer is remembered after its last record.",
     "queued.max.request.bytes": "Memory for requests of all connections together; -1 leaves it to Trivium.",
+    "quota.window.num": "How many windows a client's use is averaged over; one less counts as its reserve.",
+    "quota.window.size.seconds": "How long each of them is.",
     "sasl.enabled.mechanisms": "By what clients may log in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
     "socket.listen.backlog.size": "How many connections may wait to be accepted.",
     "socket.request.max.bytes": "The largest request.",
