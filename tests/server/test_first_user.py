@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+from typing import cast
 
 import pytest
 
 from tests.core.inhabited import InhabitedWorld
+from trivium.core.ports import Done
+from trivium.core.users.founding import Founding
 from trivium.server.configuration.address import Address, is_loopback
 from trivium.server.configuration.configuration import FirstUser, Listener, Protocol
 from trivium.server.configuration.errors import ConfigurationError
@@ -16,7 +19,7 @@ from trivium.server.listeners import CannotListen
 
 def found(world: InhabitedWorld, configured: FirstUser | None, *hosts: str) -> None:
     listeners = [Listener(Protocol.IGGY, "iggy", Address(host, 8090)) for host in hosts]
-    asyncio.run(found_first_user(world.people.founding, configured, listeners))
+    asyncio.run(found_first_user(world.people.founding, configured, listeners, lambda: None))
 
 
 def test_first_user_on_loopback_is_the_one_that_everybody_knows_and_it_is_said(
@@ -49,6 +52,18 @@ def test_first_user_of_the_configuration_is_made_once_and_its_password_never_tol
     assert [user.username for user in world.users] == ["admin"]
     assert "canary" not in caplog.text
     assert "canary" not in repr(FirstUser("admin", "canary"))
+
+
+def test_start_goes_on_while_the_first_password_is_hashed() -> None:
+    class Hashing:
+        is_needed = True
+
+        def found(self, _username: str, _password: str, done: Done) -> None:
+            self.done = done
+
+    hashing = Hashing()
+    founded = found_first_user(cast(Founding, hashing), None, [], lambda: hashing.done(None))
+    assert asyncio.run(asyncio.wait_for(founded, timeout=60))
 
 
 def test_first_user_that_cannot_be_is_refused_in_a_sentence() -> None:

@@ -184,7 +184,7 @@ class Assembly:
         try:
             if doors:
                 self.has_new_user = await found_first_user(
-                    self._people.founding, self._configuration.first_user, doors
+                    self._people.founding, self._configuration.first_user, doors, lambda: self.streams
                 )
             self.streams.enrolment.wake()
         except Refused as refused:
@@ -284,7 +284,7 @@ class Assembly:
                 whole(self._settings.broker, "delegation.token.max.lifetime.ms"),
                 whole(self._settings.broker, "delegation.token.expiry.time.ms"),
             ),
-            self.streams.clients.session_changed,
+            lambda caller, user_id: self.streams.clients.session_changed(caller, user_id),
             self._strangers.report_change,
         )
 

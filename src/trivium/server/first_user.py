@@ -5,7 +5,7 @@ machine can reach its door for Iggy, and says so.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from trivium.core.faults import Fault, Refused
@@ -19,10 +19,14 @@ EXAMPLE: Final = FirstUser("iggy", "iggy")
 
 
 async def found_first_user(
-    founding: Founding, configured: FirstUser | None, listeners: Iterable[Listener]
+    founding: Founding,
+    configured: FirstUser | None,
+    listeners: Iterable[Listener],
+    meanwhile: Callable[[], object],
 ) -> bool:
-    """Make the first user, if there is none; whether it was made. ``CannotListen`` if nobody has said who
-    that is and the whole network could come in as the one that everybody knows.
+    """Make the first user, if there is none; whether it was made. ``meanwhile`` is done while a thread hashes
+    the password. ``CannotListen`` if nobody has said who that is and the whole network could come in as the
+    one that everybody knows.
     """
     if not founding.is_needed:
         return False
@@ -39,6 +43,7 @@ async def found_first_user(
         founding.found(user.username, user.password, made.set_result)
     except Refused as refused:
         raise CannotListen(f"iggy.root.username and iggy.root.password: {refused.message}") from refused
+    meanwhile()
     fault = await made
     if fault is not None:
         raise Refused(fault, "the first user could not be stored")
