@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.core.fakes import World
 
-from trivium.core.groups.coordinator import SHARE_STATE_TOPIC
+from trivium.core.cluster import SHARE_STATE_TOPIC
 from trivium.core.groups.moment import Moment
 from trivium.core.groups.share.flight import State
 from trivium.core.groups.share.group import ShareGroup

@@ -5,6 +5,7 @@ from itertools import count
 
 from tests.core.fakes import FakeLog, World
 from trivium.core.caller import Caller
+from trivium.core.cluster import OFFSETS_TOPIC
 from trivium.core.commands.groups import (
     DescribedGroup,
     DescribeGroups,
@@ -26,7 +27,7 @@ from trivium.core.commands.offsets import (
     OffsetToCommit,
 )
 from trivium.core.faults import Fault
-from trivium.core.groups.coordinator import OFFSETS_TOPIC, GroupCoordinator
+from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.timers import Timers
 from trivium.messages.consumer_protocol import ConsumerProtocolSubscription, encode_subscription
 from trivium.messages.stored.metadata_topics import RemoveTopicRecord

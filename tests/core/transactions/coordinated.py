@@ -10,7 +10,7 @@ from tests.core.fakes import FakeLog, World
 from trivium.core.access import Access
 from trivium.core.broker import Broker
 from trivium.core.caller import Caller
-from trivium.core.cluster import TRANSACTIONS_TOPIC
+from trivium.core.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from trivium.core.commands.command import Command, Routes
 from trivium.core.commands.offsets import (
     CommittedPart,
@@ -35,7 +35,7 @@ from trivium.core.commands.transactions import (
 from trivium.core.faults import Fault
 from trivium.core.features import FOUNDING_LEVELS, TRANSACTION_VERSION, Features
 from trivium.core.fetch import Fetching
-from trivium.core.groups.coordinator import OFFSETS_TOPIC, GroupCoordinator
+from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.produce import ACKS_ALL, Producing
 from trivium.core.producer_ids import Producers
 from trivium.core.timers import Timers

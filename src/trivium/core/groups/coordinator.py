@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from trivium.core.access import Access
 from trivium.core.caller import Caller
-from trivium.core.cluster import Cluster
+from trivium.core.cluster import OFFSETS_TOPIC, SHARE_STATE_TOPIC, Cluster
 from trivium.core.commands.command import Handler, Reply, Routes
 from trivium.core.commands.consumer_groups import ConsumerHeartbeat, DescribeConsumerGroups
 from trivium.core.commands.groups import (
@@ -44,9 +44,6 @@ from trivium.core.settings import Settings, whole
 from trivium.core.timers import Timers
 from trivium.messages.schema import Message
 from trivium.records.compression import Compression
-
-OFFSETS_TOPIC = "__consumer_offsets"
-SHARE_STATE_TOPIC = "__share_group_state"
 
 NewTopicRecords = Callable[[NewTopic], list[tuple[Message, int]]]
 

@@ -6,6 +6,7 @@ from itertools import count
 from tests.core.batches import batch
 from tests.core.fakes import FakeLog, World
 from trivium.core.caller import Caller
+from trivium.core.cluster import SHARE_STATE_TOPIC
 from trivium.core.commands.share_groups import (
     DescribedShareGroup,
     DescribeShareGroups,
@@ -25,7 +26,7 @@ from trivium.core.commands.share_groups_reading import (
     SharePart,
 )
 from trivium.core.features import SHARE_LEVEL, SHARE_VERSION
-from trivium.core.groups.coordinator import SHARE_STATE_TOPIC, GroupCoordinator
+from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.groups.share.reading import ShareReading
 from trivium.core.metadata_configs import ConfigType
 from trivium.core.timers import Timers

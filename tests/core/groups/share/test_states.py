@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.core.groups.share.sharing import LOCK_MS, Sharing, offsets
+from trivium.core.cluster import SHARE_STATE_TOPIC
 from trivium.core.commands.share_groups import (
     AlterShareOffsets,
     DeleteShareOffsets,
@@ -14,7 +15,6 @@ from trivium.core.commands.share_groups import (
 )
 from trivium.core.commands.share_groups_reading import Acknowledgement
 from trivium.core.faults import Fault
-from trivium.core.groups.coordinator import SHARE_STATE_TOPIC
 from trivium.core.groups.share.state_shard import STALE_RECORDS
 from trivium.messages.schema import Message
 from trivium.messages.stored.share_state import SHARE_STATE, ShareSnapshotValue, ShareUpdateValue
