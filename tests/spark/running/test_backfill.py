@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from trivium.client.cluster import Cluster
+from trivium.client.group_offsets import CommittedOffset, commit_offsets
+from trivium.client.topology import TopicPartition
 from trivium.pipeline import Definition, Pipeline, delta, to_topic
 from trivium.pipeline.beside import why_not_beside
 from trivium.pipeline.checking.graph import graph_of
@@ -73,6 +76,28 @@ def test_backfills_share_out_what_lies_before_the_beginning(shop: Definition, br
     assert last.sentences == ["orders, partition 0: offsets 20 to 49."]
     last.mark_done()
     assert plan(shop, broker, "earliest") is None
+
+
+def test_pattern_begins_with_the_topics_that_are_there_and_never_with_internal_ones(
+    tmp_path: Path, broker: Broker
+) -> None:
+    p = Pipeline("shop", state=str(tmp_path / "state"))
+    p.source("all", pattern=".*", schema="id BIGINT")
+    p.source("none", pattern="nothing-.*", schema="id BIGINT")
+    p.sql("kept", "SELECT * FROM all", sink=delta("kept"))
+    definition = p.definition()
+    flow, every, none = definition.flow("kept"), definition.source("all"), definition.source("none")
+    assert flow is not None
+    assert isinstance(every, TopicSource)
+    assert isinstance(none, TopicSource)
+    broker.create_topic("seen", 1)
+    with Cluster.connect(broker.bootstrap) as cluster:
+        commit_offsets(cluster, "g", {TopicPartition("seen", 0): CommittedOffset(0)})
+    found = beginning(definition, flow, every, broker.bootstrap)
+    assert found is not None
+    assert "seen" in {key.topic for key in found}
+    assert not [key for key in found if key.topic.startswith("__")]
+    assert beginning(definition, flow, none, broker.bootstrap) is None
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def partitions_of(cluster: Cluster, source: TopicSource) -> list[TopicPartition]
     topics = cluster.topics()
     names = source.topics
     if source.pattern is not None:
-        names = tuple(name for name in sorted(topics) if re.fullmatch(source.pattern, name))
+        public = (name for name, topic in topics.items() if not topic.is_internal)
+        names = tuple(name for name in public if re.fullmatch(source.pattern, name))
     return [key for name in names if name in topics for key in topics[name].partition_keys()]
 
 
