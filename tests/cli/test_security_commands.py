@@ -27,6 +27,13 @@ def test_acl_is_added_listed_and_removed(guarded: str) -> None:
         ("User:ann", "allow", "write"),
     ]
     assert "User:ann" in output("acl", "list", "-b", guarded)
+    output("acl", "allow", "User:ann", "create-tokens", "--tokens-of", "User:bob", "-b", guarded)
+    output("acl", "allow", "User:ann", "describe", "--cluster", "-b", guarded)
+    assert {each["resource"] for each in facts("acl", "list", "-b", guarded)["acls"]} == {
+        "topic",
+        "user",
+        "cluster",
+    }
     gone = facts("acl", "remove", "User:ann", "--operation", "write", "--yes", "-b", guarded)["acls"]
     assert [each["operation"] for each in gone] == ["write"]
     output("acl", "remove", "User:ann", "--yes", "-b", guarded)
@@ -52,18 +59,29 @@ def test_acl_where_lists_do_not_count_says_what_to_do(bootstrap: str) -> None:
 
 def test_quota_is_set_listed_and_lifted(guarded: str) -> None:
     said = output(
-        "quota", "set", "producer_byte_rate=1000", "request_percentage=12.5", "--user", "ann", "-b", guarded
+        "quota",
+        "set",
+        "producer_byte_rate=1000",
+        "request_percentage=12.5",
+        "--for-user",
+        "ann",
+        "-b",
+        guarded,
     )
     assert said.splitlines()[0] == "user ann: producer_byte_rate is limited to 1000."
-    output("quota", "set", "consumer_byte_rate=5", "--user", "default", "--client", "app", "-b", guarded)
+    output(
+        "quota", "set", "consumer_byte_rate=5", "--for-user", "default", "--for-client", "app", "-b", guarded
+    )
     listed = output("quota", "list", "-b", guarded)
     assert "user ann: producer_byte_rate=1000, request_percentage=12.5" in listed
     assert "client-id app and user (default): consumer_byte_rate=5" in listed
     assert len(facts("quota", "list", "-b", guarded)["quotas"]) == 2
-    output("quota", "lift", "producer_byte_rate", "request_percentage", "--user", "ann", "-b", guarded)
-    output("quota", "lift", "consumer_byte_rate", "--user", "default", "--client", "app", "-b", guarded)
+    output("quota", "lift", "producer_byte_rate", "request_percentage", "--for-user", "ann", "-b", guarded)
+    output(
+        "quota", "lift", "consumer_byte_rate", "--for-user", "default", "--for-client", "app", "-b", guarded
+    )
     assert output("quota", "list", "-b", guarded) == "There are none.\n"
-    refused = complaint("quota", "set", "producer_byte_rate=0", "--user", "ann", "-b", guarded)
+    refused = complaint("quota", "set", "producer_byte_rate=0", "--for-user", "ann", "-b", guarded)
     assert "must be greater than 0" in refused
 
 
@@ -71,8 +89,8 @@ def test_quota_is_set_listed_and_lifted(guarded: str) -> None:
     ("words", "sentence"),
     [
         ("set producer_byte_rate=1", "Say whose"),
-        ("set nonsense=1 --user a", "'nonsense' is no limit"),
-        ("set producer_byte_rate=fast --user a", "write LIMIT=VALUE"),
+        ("set nonsense=1 --for-user a", "'nonsense' is no limit"),
+        ("set producer_byte_rate=fast --for-user a", "write LIMIT=VALUE"),
     ],
 )
 def test_quota_with_a_mistake_is_one_sentence(words: str, sentence: str) -> None:

@@ -23,7 +23,7 @@ _RESOURCES = (
     click.option("--topic", metavar="NAME", help="A topic; '*' for all."),
     click.option("--group", metavar="NAME", help="A consumer group; '*' for all."),
     click.option("--transactional-id", metavar="ID", help="A transactional id; '*' for all."),
-    click.option("--user", metavar="PRINCIPAL", help="A user, for tokens in its name."),
+    click.option("--tokens-of", metavar="PRINCIPAL", help="A user, for tokens in its name."),
     click.option("--cluster", is_flag=True, help="The cluster itself."),
 )
 
@@ -36,12 +36,13 @@ def _resource_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _resource(options: dict[str, Any]) -> tuple[str, str] | None:
     """The one that was named, with its type; None for none."""
-    named = [(kind.replace("_", "-"), name) for kind, name in options.items() if name and kind != "cluster"]
-    if options.get("cluster"):
+    kinds = {"topic": "topic", "group": "group", "transactional_id": "transactional-id", "tokens_of": "user"}
+    named = [(kind, options[option]) for option, kind in kinds.items() if options[option]]
+    if options["cluster"]:
         named.append(("cluster", CLUSTER_NAME))
     if len(named) > 1:
         raise click.UsageError(
-            "One resource at a time: --topic, --group, --transactional-id, --user, --cluster."
+            "One resource at a time: --topic, --group, --transactional-id, --tokens-of, --cluster."
         )
     return named[0] if named else None
 
@@ -139,7 +140,7 @@ def _create(
         raise click.UsageError(f"{principal!r} is no principal; write User:{principal}.")
     resource = _resource(options)
     if resource is None:
-        raise click.UsageError("Say to what: --topic, --group, --transactional-id, --user or --cluster.")
+        raise click.UsageError("Say to what: --topic, --group, --transactional-id, --tokens-of or --cluster.")
     kind, name = resource
     pattern = "prefixed" if is_prefix else "literal"
     new = [Acl(kind, name, pattern, principal, permission, each.lower(), host) for each in operations]

@@ -19,9 +19,11 @@ LIMITS: Final = {
 _DEFAULT: Final = "default"
 
 _ENTITY = (
-    click.option("--user", metavar="NAME", help="A user; 'default' for those without a quota of their own."),
-    click.option("--client", metavar="ID", help="A client id; 'default' likewise."),
-    click.option("--ip", metavar="ADDRESS", help="An address; 'default' likewise."),
+    click.option(
+        "--for-user", metavar="NAME", help="A user; 'default' for those without a quota of their own."
+    ),
+    click.option("--for-client", metavar="ID", help="A client id; 'default' likewise."),
+    click.option("--for-ip", metavar="ADDRESS", help="An address; 'default' likewise."),
 )
 
 
@@ -31,11 +33,11 @@ def _entity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _entity(user: str | None, client: str | None, ip: str | None) -> dict[str, str | None]:
-    given = {"user": user, "client-id": client, "ip": ip}
+def _entity(for_user: str | None, for_client: str | None, for_ip: str | None) -> dict[str, str | None]:
+    given = {"user": for_user, "client-id": for_client, "ip": for_ip}
     entity = {kind: None if name == _DEFAULT else name for kind, name in given.items() if name is not None}
     if not entity:
-        raise click.UsageError("Say whose: --user, --client, both, or --ip.")
+        raise click.UsageError("Say whose: --for-user, --for-client, both, or --for-ip.")
     return entity
 
 
@@ -51,14 +53,14 @@ def command() -> None:
       consumer_byte_rate        bytes a second that it may read
       request_percentage        percent of the broker's thread
       controller_mutation_rate  partitions a second, made and deleted
-      connection_creation_rate  connections a second (only with --ip)
+      connection_creation_rate  connections a second (only with --for-ip)
 
     \b
     Examples:
-      trivium quota set producer_byte_rate=1048576 --user etl
-      trivium quota set consumer_byte_rate=2097152 --user default --client reports
+      trivium quota set producer_byte_rate=1048576 --for-user etl
+      trivium quota set consumer_byte_rate=2097152 --for-user default --for-client reports
       trivium quota list
-      trivium quota lift producer_byte_rate --user etl
+      trivium quota lift producer_byte_rate --for-user etl
     """
 
 
@@ -95,8 +97,8 @@ def set_quota(limits: Sequence[str], bootstrap: str, **whose: str | None) -> Non
 
     \b
     Examples:
-      trivium quota set producer_byte_rate=1048576 consumer_byte_rate=2097152 --user etl
-      trivium quota set connection_creation_rate=5 --ip default
+      trivium quota set producer_byte_rate=1048576 consumer_byte_rate=2097152 --for-user etl
+      trivium quota set connection_creation_rate=5 --for-ip default
     """
     _alter(dict(map(_limit, limits)), _entity(**whose), bootstrap)
 
@@ -110,7 +112,7 @@ def lift(limits: Sequence[str], bootstrap: str, **whose: str | None) -> None:
 
     \b
     Examples:
-      trivium quota lift producer_byte_rate --user etl
+      trivium quota lift producer_byte_rate --for-user etl
     """
     _alter(dict.fromkeys(map(_known, limits)), _entity(**whose), bootstrap)
 
