@@ -1,4 +1,4 @@
-"""The home that Spark gets on this machine: everything but the archive that its workers would compile anew."""
+"""The home that Spark gets on this machine: all but the archive that its workers would compile anew."""
 
 from pathlib import Path
 

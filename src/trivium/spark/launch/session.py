@@ -4,7 +4,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from trivium.spark.launch.errors import LaunchError
@@ -48,7 +49,8 @@ def start(master: str | None, app_name: str, conf: Mapping[str, object]) -> "Spa
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        with _home(target):
+            return builder.getOrCreate()
     except Exception as error:
         # The JVM did not come up, and Spark has no one error for that.
         raise LaunchError(_why_not_started(error, settings)) from error
@@ -97,9 +99,20 @@ def _prepare_environment(target: str) -> None:
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if is_local(target):
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
-        home = quick_spark_home(os.environ)
-        if home is not None:
-            os.environ.setdefault("SPARK_HOME", str(home))
+
+
+@contextmanager
+def _home(target: str) -> Iterator[None]:
+    """While the JVM starts: other programs that this process runs may have another Spark."""
+    home = quick_spark_home(os.environ) if is_local(target) and "SPARK_HOME" not in os.environ else None
+    if home is None:
+        yield
+        return
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        os.environ.pop("SPARK_HOME", None)
 
 
 def _quieten() -> None:

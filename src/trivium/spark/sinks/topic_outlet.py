@@ -24,6 +24,7 @@ from trivium.client.query_batches import (
     transactional_id,
 )
 from trivium.client.transactional_producer import TransactionalProducer
+from trivium.spark.connector.row_sender import RowSender
 from trivium.spark.sinks.outlets import Part, TaskOutlet, TaskPlace
 from trivium.spark.tables.batch import MARKER, Batch
 
@@ -82,24 +83,26 @@ class _TopicTask:
         self._name = name
         self._cluster: Cluster | None = None
         self._producer: Producer | None = None
+        self._sender: RowSender | None = None
 
     def write(self, rows: "pa.RecordBatch") -> None:
         if not rows.num_rows:
             return
-        producer = self._open()
-        is_quarantine = "reasons" in rows.schema.names
+        if self._producer is None or self._sender is None:
+            cluster, self._producer = self._open()
+            self._cluster = cluster
+            self._sender = RowSender(cluster, self._producer, self._topic)
+        if "reasons" not in rows.schema.names:
+            self._sender.send(rows)
+            return
         for row in rows.to_pylist():
-            producer.send(
-                self._topic,
-                row["value"],
-                key=row["key"],
-                headers=_headers(row) if is_quarantine else (),
-            )
+            self._producer.send(self._topic, row["value"], key=row["key"], headers=_headers(row))
 
     def close(self) -> Part:
-        if self._producer is None or self._cluster is None:
+        if self._producer is None or self._sender is None or self._cluster is None:
             return Part()
         with self._cluster:
+            self._sender.finish()
             if isinstance(self._producer, TransactionalProducer):
                 prepared = self._producer.prepare()
             else:
@@ -108,14 +111,10 @@ class _TopicTask:
             self._producer.close()
         return Part(prepared=prepared)
 
-    def _open(self) -> Producer:
-        if self._producer is None:
-            self._cluster = Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
-            if offers_batches(self._cluster):
-                self._producer = TransactionalProducer(self._cluster, self._name)
-            else:
-                self._producer = Producer(self._cluster)
-        return self._producer
+    def _open(self) -> tuple[Cluster, Producer]:
+        cluster = Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
+        is_transaction = offers_batches(cluster)
+        return cluster, TransactionalProducer(cluster, self._name) if is_transaction else Producer(cluster)
 
 
 def _headers(row: dict[str, Any]) -> list[tuple[str, bytes | None]]:

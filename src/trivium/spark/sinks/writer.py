@@ -1,5 +1,5 @@
-"""``format("trivium_flow")``: the sink of a flow, as Spark sees it: a stream that is appended to, or one batch
-of a query whose rows replace others.
+"""``format("trivium_flow")``: the sink of a flow, as Spark sees it: a stream that is appended to, or one
+batch of a query whose rows replace others.
 
 ``write`` runs on executors, ``commit`` in a process beside the driver, on another copy of the writer; what
 one knows the other learns from messages and from the checkpoint. The quarantine is committed first:
