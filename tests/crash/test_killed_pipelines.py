@@ -1,8 +1,9 @@
 """A pipeline whose driver, JVM and workers are killed with SIGKILL, and which is simply run again (R19).
 
 Every record is in every sink once, at whatever step of a batch everything ended, and what is set aside is in
-its quarantine once. The long form (``make crash``) kills at each step, one after the other on the same state,
-and has Iceberg and topics among its sinks, too.
+its quarantine once. ``make test`` has a quick form, ``tests/spark/running/test_killed_workers.py``. The long
+form (``make crash``) kills at each step, one after the other on the same state, and has Iceberg and topics
+among its sinks, too.
 """
 
 import json
@@ -64,6 +65,7 @@ def run(folder: Path, bootstrap: str, kill: tuple[str, int] | None) -> "subproce
 
 
 @pytest.mark.pipelines
+@pytest.mark.timeout((len(KILLS) + 1) * TIMEOUT_S)
 @pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(
     (shutil.which("java") is None and "JAVA_HOME" not in os.environ) or not Path("/proc").exists(),

@@ -11,6 +11,7 @@ waits for it.
 
 import json
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 GivenRecord = Mapping[str, Any] | bytes | str | None | tuple[Any, Any]
 """A dict becomes JSON, text and bytes are sent as they are; a pair is a key and one of these."""
+
+RUN_TIMEOUT_S: Final = 300.0
+"""For all flows of a pipeline: longer than any test should wait, also on a machine that has a lot to do."""
 
 _SMALL_SPARK: Final = {
     "spark.driver.memory": "1g",
@@ -94,9 +98,15 @@ def run_pipeline(
 def _run(definition: Definition, broker: Broker, spark: "SparkSession") -> dict[str, FlowOutcome]:
     from trivium.spark.running.run import Run
 
+    ends_at = time.monotonic() + RUN_TIMEOUT_S
     with Run(definition, spark, broker.bootstrap) as run:
         run.start(trigger=AVAILABLE_NOW)
-        run.wait()
+        run.wait(is_enough=lambda: time.monotonic() > ends_at)
+        if run.look():
+            raise TimeoutError(
+                f"{definition.name} has not read everything within {RUN_TIMEOUT_S:.0f} seconds; give it "
+                "fewer records, or look with 'jstack' at what Spark waits for."
+            )
     run.raise_failure()
     return {
         flow.name: FlowOutcome(

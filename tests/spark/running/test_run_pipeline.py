@@ -1,4 +1,7 @@
-"""Whole pipelines through ``run_pipeline``: what their users read about, row by row."""
+"""Whole pipelines through ``run_pipeline``: what their users read about, row by row.
+
+Those that show the most are part of ``make test``; ``make pipelines`` runs all of them.
+"""
 
 from datetime import date
 from decimal import Decimal
@@ -13,7 +16,7 @@ from trivium.pipeline.expectation import expect
 from trivium.spark.running.errors import FlowFailed
 from trivium.testing import run_pipeline
 
-pytestmark = pytest.mark.pipelines
+long = pytest.mark.pipelines
 
 ORDERS = "id BIGINT, customer STRING, amount DECIMAL(12,2), at TIMESTAMP"
 
@@ -56,6 +59,7 @@ def test_example_of_the_page_gives_rows_quarantine_and_windows(spark: SparkSessi
     assert out["revenue"].summary.state_rows == 11
 
 
+@long
 def test_selected_columns_keep_the_record_and_metadata_goes_where_it_is_named(spark: SparkSession) -> None:
     p = shop()
     p.sql(
@@ -70,6 +74,7 @@ def test_selected_columns_keep_the_record_and_metadata_goes_where_it_is_named(sp
     assert found == [(2, ["even: not id % 2 = 0"]), (3, ["not JSON"])]
 
 
+@long
 def test_function_flow_sets_aside_what_its_source_cannot_read(spark: SparkSession) -> None:
     p = shop()
 
@@ -83,6 +88,7 @@ def test_function_flow_sets_aside_what_its_source_cannot_read(spark: SparkSessio
     assert (out.summary.rows_in, out.summary.dropped) == (3, 1)
 
 
+@long
 def test_deduplication_keeps_the_first_good_row(spark: SparkSession) -> None:
     p = shop()
     p.sql(
@@ -97,7 +103,7 @@ def test_deduplication_keeps_the_first_good_row(spark: SparkSession) -> None:
     assert [each.offset for each in out.quarantined] == [0]
 
 
-@pytest.mark.parametrize("make", [delta, iceberg])
+@pytest.mark.parametrize("make", [delta, pytest.param(iceberg, marks=long)])
 def test_upsert_replaces_by_key_and_the_last_record_wins(
     spark: SparkSession, make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +135,7 @@ def test_stream_is_joined_with_a_table_and_quarantined_into_a_topic(spark: Spark
     ]
 
 
+@long
 def test_flow_that_may_not_fail_stops_with_the_place_of_the_record(spark: SparkSession) -> None:
     p = shop()
     rule = expect("amount > 0", otherwise="fail")
@@ -139,6 +146,7 @@ def test_flow_that_may_not_fail_stops_with_the_place_of_the_record(spark: SparkS
     assert str(raised.value) == sentence
 
 
+@long
 def test_columns_that_are_inferred_and_new_ones_that_are_reported(spark: SparkSession) -> None:
     p = Pipeline("inferred")
     p.source("events")
@@ -151,6 +159,7 @@ def test_columns_that_are_inferred_and_new_ones_that_are_reported(spark: SparkSe
     assert out["typed_out"].summary.new_columns == {"typed": ("c",)}
 
 
+@long
 @pytest.mark.parametrize(
     ("source", "records", "rows", "reason"),
     [
