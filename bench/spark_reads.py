@@ -1,4 +1,4 @@
-"""The measured half of ``bench.spark``: reads of one topic by one connector, in a Spark of its own.
+"""The measured half of ``bench.spark``: reads and writes of topics by one connector, in a Spark of its own.
 
     spark_reads.py trivium|kafka BOOTSTRAP ROWS SCRATCH TOPIC…
 
@@ -84,10 +84,16 @@ def reads(
         query.awaitTermination()
         assert sum(each["numInputRows"] for each in query.recentProgress) == rows
 
+    def to_topic() -> None:
+        rows_of_records = load("key BINARY, value BINARY").select("key", "value")
+        target = {name: text for name, text in options.items() if name != "subscribe"}
+        rows_of_records.write.format(kind).mode("append").options(**target, topic=f"written-{kind}").save()
+
     return {
         "batch -> noop": lambda: noop(load()),
         "batch -> count, sum": count_and_sum,
         "only value -> noop": lambda: noop(load("value BINARY").select("value")),
+        "batch -> topic, keys hashed": to_topic,
         "batch -> parquet": lambda: load().write.mode("overwrite").parquet(f"{scratch}/{kind}.parquet"),
         "availableNow, 1 batch": lambda: available_now(1),
         "availableNow, 10 batches": lambda: available_now(10),
