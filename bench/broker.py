@@ -24,9 +24,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from bench import coordination
 from bench.load import Client, fetch_frame, framed, pipelined, produce_frame
 from bench.peers import Peer, kafka, scratch, trivium
+from bench.rebalances import rebalances
+from bench.transactions import transactions
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -63,7 +64,7 @@ def main() -> None:
         for row_ in start(brokers, directory):
             table.add_row(*row_)
         peers = [stack.enter_context(broker(directory)) for broker in brokers]
-        measures = [
+        measures: list[Callable[[Pair], list[tuple[str, ...]]]] = [
             idle,
             *throughput(),
             latency,
@@ -71,7 +72,8 @@ def main() -> None:
             group_commit,
             connections,
             announcements,
-            *coordination.measures(row),
+            partial(transactions, row),
+            partial(rebalances, row),
         ]
         task = progress.add_task("measuring", total=len(measures))
         for measure in measures:

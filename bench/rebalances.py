@@ -1,4 +1,4 @@
-"""The coordinators of Trivium and Kafka: transactions by librdkafka, and rebalances of many members.
+"""Rebalances of many members, with Trivium and with Kafka.
 
 Members are frames on connections of their own: each is heard as soon as its last answer is there, so that
 what takes time is the broker, and no pause between two heartbeats. Whatever a broker waits for by its
@@ -10,12 +10,10 @@ import statistics
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from bench.load import Client, framed
 from bench.peers import Peer
-from confluent_kafka import Producer
 
 from trivium.messages.api import ApiKey
 from trivium.messages.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
@@ -29,9 +27,6 @@ from trivium.messages.frames import decode_response
 from trivium.messages.schema import Request
 
 ROUNDS = 3
-RECORDS = 100
-VALUE_BYTES = 1024
-TRANSACTIONS = 100
 MEMBERS = 50
 PARTITIONS = 100
 SESSION_MS = 45_000
@@ -44,51 +39,23 @@ HEARTBEAT_VERSION = 3
 CONSUMER_HEARTBEAT_VERSION = 1
 FIND_VERSION = 2
 CREATE_VERSION = 5
+_NOT_YET = (
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.NOT_COORDINATOR,
+)
+"""What a coordinator says while it is being made or reads its groups."""
 
 
-# -- transactions ----------------------------------------------------------------------------------
+Rows = list[tuple[str, ...]]
 
 
-def transaction_rates(peers: Sequence[Peer]) -> tuple[list[float], list[float]]:
-    """Records a second in transactions of a hundred, and milliseconds of processor for each of them."""
-    found: list[list[tuple[float, float]]] = [[] for _ in peers]
-    for round_ in range(ROUNDS):
-        for peer, results in zip(peers, found, strict=True):
-            results.append(_transact(peer, f"bench-{round_}"))
-    return (
-        [statistics.median(rate for rate, _ in results) for results in found],
-        [statistics.median(cost for _, cost in results) for results in found],
-    )
-
-
-def _transact(peer: Peer, transactional_id: str) -> tuple[float, float]:
-    with Client(peer.port) as client:
-        client.create_topic("transactions")
-    producer = Producer(
-        {
-            "bootstrap.servers": f"127.0.0.1:{peer.port}",
-            "transactional.id": transactional_id,
-            "linger.ms": 5,
-        }
-    )
-    producer.init_transactions(60)
-    value = uuid.uuid4().bytes * (VALUE_BYTES // 16)
-    _commit_one(producer, value)
-    cpu_s, start_s = peer.cpu_s, time.perf_counter()
-    for _ in range(TRANSACTIONS):
-        _commit_one(producer, value)
-    seconds = time.perf_counter() - start_s
-    return TRANSACTIONS * RECORDS / seconds, (peer.cpu_s - cpu_s) / TRANSACTIONS * 1000
-
-
-def _commit_one(producer: Producer, value: bytes) -> None:
-    producer.begin_transaction()
-    for _ in range(RECORDS):
-        producer.produce("transactions", value)
-    producer.commit_transaction(60)
-
-
-# -- rebalances ------------------------------------------------------------------------------------
+def rebalances(row: Callable[..., tuple[str, ...]], peers: Sequence[Peer]) -> Rows:
+    rows = []
+    for name, settle in (("classic", classic), ("KIP-848", consumer)):
+        times = rebalance_times(peers, settle)
+        rows.append(row(f"rebalance of {MEMBERS} members, {name}", times, ".0f", "<= 1", unit=" ms"))
+    return rows
 
 
 def rebalance_times(peers: Sequence[Peer], settle: "Callable[[Peer, str], float]") -> list[float]:
@@ -132,6 +99,9 @@ def prepare(peer: Peer, group_id: str) -> None:
         while anybody.client.metadata(["shared"]).topics[0].error_code:
             time.sleep(0.05)
         while anybody.ask(FindCoordinatorRequest(key=group_id), FIND_VERSION).error_code:
+            time.sleep(0.05)
+        stranger = HeartbeatRequest(group_id=group_id, generation_id=1, member_id="stranger")
+        while anybody.ask(stranger, HEARTBEAT_VERSION).error_code in _NOT_YET:
             time.sleep(0.05)
 
 
@@ -191,11 +161,9 @@ def classic(peer: Peer, group_id: str) -> float:
             stack.enter_context(contextlib.closing(ClassicMember(peer, group_id))) for _ in range(MEMBERS)
         ]
         for member in members:
-            # Answered with an id to join with, as soon as the coordinator is there.
-            code = None
-            while code != ErrorCode.MEMBER_ID_REQUIRED:
-                member.send_join(b"")
-                code = member.hear_join().error_code
+            # Answered with an id to join with.
+            member.send_join(b"")
+            assert member.hear_join().error_code == ErrorCode.MEMBER_ID_REQUIRED
         _share(members, b"")
         start_s = time.perf_counter()
         members[0].send_join(b"something new")
@@ -222,13 +190,6 @@ def _share(members: Sequence[ClassicMember], metadata: bytes, joined: int = 0) -
 # -- the consumer protocol (KIP-848) ---------------------------------------------------------------
 
 
-_NOT_YET = (
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.NOT_COORDINATOR,
-)
-
-
 class ConsumerMember(Member):
     def __init__(self, peer: Peer, group_id: str) -> None:
         super().__init__(peer, group_id)
@@ -253,8 +214,6 @@ class ConsumerMember(Member):
     def hear_beat(self) -> None:
         """Hear, and hold what it was told: that is what it owns when it speaks again."""
         answer = self.hear(ApiKey.CONSUMER_GROUP_HEARTBEAT, CONSUMER_HEARTBEAT_VERSION)
-        if answer.error_code in _NOT_YET and self.epoch == 0:
-            return
         assert answer.error_code == 0, answer
         self.epoch = answer.member_epoch
         self.owned = [] if self.epoch == 0 else None
@@ -295,32 +254,3 @@ def _reconcile(members: Sequence[ConsumerMember], above: int = 0) -> None:
             member.send_beat()
         for member in members:
             member.hear_beat()
-
-
-Rows = list[tuple[str, ...]]
-Row = Callable[..., tuple[str, ...]]
-
-
-def transactions(row: Row, peers: Sequence[Peer]) -> Rows:
-    rates, costs = transaction_rates(peers)
-    return [
-        row("transactions of 100 x 1 KB, records/s", rates, ",.0f", ">= 1"),
-        row("    processor ms for each", costs, ".2f", "<= 1"),
-    ]
-
-
-def rebalances(row: Row, peers: Sequence[Peer]) -> Rows:
-    return [
-        row(
-            f"rebalance of {MEMBERS} members, {name}",
-            rebalance_times(peers, settle),
-            ".0f",
-            "<= 1",
-            unit=" ms",
-        )
-        for name, settle in (("classic", classic), ("KIP-848", consumer))
-    ]
-
-
-def measures(row: Row) -> list[Callable[[list[Peer]], Rows]]:
-    return [partial(transactions, row), partial(rebalances, row)]
