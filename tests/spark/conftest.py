@@ -16,12 +16,17 @@ HEAP = "1g"
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss2m"
 """A JVM that lives for a minute gains nothing from compiling well."""
 
+SECONDS_MAX = 900
+"""On a busy machine, with the start of the session."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With ``--dist loadgroup`` one worker of pytest-xdist gets them all, and one session is enough."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+            # To interrupt a call into the JVM spoils the session for all tests behind it.
+            item.add_marker(pytest.mark.timeout(SECONDS_MAX))
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,18 @@ def test_configuration_is_quick_and_listens_for_kafka_alone() -> None:
         (Protocol.KAFKA, "127.0.0.1:0")
     ]
     assert made.broker_setting("group.initial.rebalance.delay.ms") == 0
-    assert made.broker_setting("log.retention.hours") == -1  # records of any year stay
     assert made.durability is Durability.PAGE_CACHE
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [({}, (-1, 168)), ({"log.retention.hours": 1}, (None, 1)), ({"log.retention.ms": 5}, (5, 168))],
+)
+def test_records_of_any_year_stay_unless_the_test_says_for_how_long(
+    settings: dict[str, SettingValue], found: tuple[int | None, int]
+) -> None:
+    made = configuration((), settings)
+    assert (made.broker_setting("log.retention.ms"), made.broker_setting("log.retention.hours")) == found
 
 
 def test_configuration_on_a_disk_syncs_as_a_real_one() -> None:

@@ -27,9 +27,11 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "listen.console": "off",
     # Kafka waits three seconds for more members before a new group gets to work: a test knows its members.
     "group.initial.rebalance.delay.ms": "0",
-    # Tests write records of any year and expect to find them.
-    "log.retention.hours": "-1",
 }
+
+FOREVER: Final[Mapping[str, str]] = {"log.retention.ms": "-1"}
+"""Tests write records of any year and expect to find them. It would win over the other two names."""
+_RETENTIONS: Final = frozenset(("log.retention.ms", "log.retention.minutes", "log.retention.hours"))
 
 IN_MEMORY: Final[Mapping[str, str]] = {
     "data": "/memory",
@@ -53,6 +55,8 @@ def configuration(
     for name in _DIRECTORIES:
         if name in settings:
             raise ConfigurationError(f"{name} is not for settings: write Broker(data={settings[name]!r}).")
+    if _RETENTIONS.isdisjoint(settings):
+        chosen |= FOREVER
     return assemble(
         merge(
             _layer({**DEFAULTS, **chosen}, "default of a broker for tests"),
