@@ -15,7 +15,7 @@ from confluent_kafka import TopicPartition as Place
 
 from tests.spark.connector.reads import lower, schema
 from trivium.client.partitioner import partition_for
-from trivium.client.query_batches import last_batch
+from trivium.client.query_batches import abort_leftovers, last_batch
 from trivium.records.arrow import SCHEMA
 from trivium.spark.connector import topic_writer
 from trivium.spark.connector.errors import BadOption, ConnectorError
@@ -191,6 +191,7 @@ def test_batch_of_a_stream_counts_once_and_together(
     assert values(broker, topic) == [b"0-0", b"0-1", b"1-0", b"1-1"]
     with broker._connect() as cluster:
         assert last_batch(cluster, topic) == 1
+        assert abort_leftovers(cluster, topic) == [], "the third task's transaction would hold back readers"
 
     failed = attempt(2)
     writer.abort([*failed, None], 2)
