@@ -6,7 +6,7 @@ may go wrong is raised as ``Refused`` with a fault of the core; no other excepti
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from trivium.core.faults import Fault
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
@@ -240,6 +240,14 @@ class Passwords(Protocol):
         """Whether the password is the one that was hashed. None, for a user that does not exist, takes as
         long as any and is never right.
         """
+        ...
+
+
+class BearerTokens(Protocol):
+    """Tokens that others have signed."""
+
+    def claims(self, token: str, done: Callable[[Mapping[str, Any] | None], None]) -> None:
+        """What a token says, if its signature is one to trust. Answers later."""
         ...
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from trivium.core.topic_creation import TopicCreation
     from trivium.core.transactions.coordinator import TransactionCoordinator
     from trivium.core.transactions.transaction import Producer
+    from trivium.core.users.authentication import Bearers
     from trivium.core.users.people import People
     from trivium.server.audit import AuditTrail
     from trivium.server.own_state import OwnState
@@ -286,6 +287,32 @@ class Assembly:
             ),
             lambda caller, user_id: self.streams.clients.session_changed(caller, user_id),
             self._strangers.report_change,
+            self._bearers(),
+        )
+
+    def _bearers(self) -> "Bearers | None":
+        """Who may come in by tokens that others have signed, if anybody."""
+        settings = self._configuration.static_settings
+        source = settings.get("sasl.oauthbearer.jwks.endpoint.url")
+        if source is None:
+            return None
+        from trivium.core.users.authentication import Bearers
+        from trivium.core.users.bearer import BearerRules
+        from trivium.server.bearer_tokens import JwksTokens
+
+        audiences = settings.get("sasl.oauthbearer.expected.audience", "").split(",")
+        return Bearers(
+            JwksTokens(
+                self.password_worker,
+                source,
+                whole(self._settings.broker, "sasl.oauthbearer.jwks.endpoint.refresh.ms"),
+            ),
+            BearerRules(
+                settings.get("sasl.oauthbearer.expected.issuer"),
+                frozenset(each.strip() for each in audiences if each.strip()),
+                settings.get("sasl.oauthbearer.sub.claim.name", "sub"),
+                whole(self._settings.broker, "sasl.oauthbearer.clock.skew.seconds"),
+            ),
         )
 
     def committed(self) -> "Iterable[tuple[str, Place, int]]":

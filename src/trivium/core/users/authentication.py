@@ -3,6 +3,7 @@
     PLAIN             name and password, checked against the hash of the directory
     SCRAM-SHA-256     ``scram``, by the credentials of the metadata log, or by a delegation token
     SCRAM-SHA-512
+    OAUTHBEARER       ``bearer``, by a token that somebody else has signed
 
 Whatever goes wrong is one answer, ``INVALID_CREDENTIALS``: a wrong name, a wrong password, a message that is
 none. Only who has proven itself hears that its user is inactive.
@@ -10,7 +11,7 @@ none. Only who has proven itself hears that its user is inactive.
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Reply, Routes
@@ -18,14 +19,23 @@ from trivium.core.commands.sasl import Authenticate, SaslStep
 from trivium.core.commands.users import LoggedIn, LogIn
 from trivium.core.faults import Fault
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
-from trivium.core.ports import Passwords
+from trivium.core.ports import BearerTokens, Clock, Passwords
 from trivium.core.users import scram
+from trivium.core.users.bearer import OAUTHBEARER, BearerRules, judge, read_message
 from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
 from trivium.core.users.logging_in import LoggingIn
 
 PLAIN: Final = "PLAIN"
 PLAIN_BYTES_MAX: Final = 4_096
+
+
+class Bearers(NamedTuple):
+    """Who says whether a bearer's token is signed, and what it has to say."""
+
+    tokens: BearerTokens
+    rules: BearerRules
+
 
 Step = Callable[[Authenticate, Caller, Reply[SaslStep]], None]
 
@@ -39,19 +49,26 @@ class Authentication:
         credentials: ScramStore,
         delegation: Delegation,
         passwords: Passwords,
+        bearers: Bearers | None,
+        clock: Clock,
         new_nonce: Callable[[], str],
         decoy_key: bytes,
     ) -> None:
-        """``decoy_key`` is secret and the same for as long as the node runs."""
+        """``decoy_key`` is secret and the same for as long as the node runs. Without ``bearers`` there is no
+        OAUTHBEARER.
+        """
         self._logging_in = logging_in
         self._credentials = credentials
         self._delegation = delegation
         self._passwords = passwords
+        self._bearers = bearers
+        self._clock = clock
         self._new_nonce = new_nonce
         self._decoy_key = decoy_key
         self._steps: Mapping[str, Step] = {
             PLAIN: self._plain,
             **dict.fromkeys(scram.MECHANISMS, self._scram),
+            **({} if bearers is None else {OAUTHBEARER: self._bearer}),
         }
         self.routes: Routes = {Authenticate: self.step}
 
@@ -73,6 +90,25 @@ class Authentication:
             return
         _, username, password = parts
         self._logging_in.log_in(LogIn(username, password), caller, lambda logged_in: reply(_ended(logged_in)))
+
+    def _bearer(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
+        assert self._bearers is not None
+        tokens, rules = self._bearers
+        found = read_message(command.message)
+        if found is None:
+            reply(_FAILED)
+            return
+        token, authzid = found
+
+        def judged(claims: Mapping[str, Any] | None) -> None:
+            bearer = None if claims is None else judge(claims, authzid, rules, self._clock.wall_ms())
+            if bearer is None:
+                reply(_FAILED)
+                return
+            step = _ended(self._logging_in.welcome(bearer.username, caller))
+            reply(step._replace(lifetime_ms=bearer.lifetime_ms))
+
+        tokens.claims(token, judged)
 
     def _scram(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
         try:

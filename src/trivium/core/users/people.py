@@ -9,7 +9,7 @@ from trivium.core.commands.command import Routes
 from trivium.core.ports import Clock, Passwords
 from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.accounts import Accounts
-from trivium.core.users.authentication import Authentication
+from trivium.core.users.authentication import Authentication, Bearers
 from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
 from trivium.core.users.directory import UserDirectory
@@ -54,6 +54,7 @@ class People:
         delegating: Delegating,
         session_changed: SessionChanged,
         company_changed: Callable[[bool], None],
+        bearers: Bearers | None = None,
     ) -> None:
         credentials = ScramStore(cluster, users, access)
         logging_in = LoggingIn(users, passwords, clock, session_changed)
@@ -66,6 +67,13 @@ class People:
             **credentials.routes,
             **delegation.routes,
             **Authentication(
-                logging_in, credentials, delegation, passwords, chance.new_nonce, chance.decoy_key
+                logging_in,
+                credentials,
+                delegation,
+                passwords,
+                bearers,
+                clock,
+                chance.new_nonce,
+                chance.decoy_key,
             ).routes,
         }

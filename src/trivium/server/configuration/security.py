@@ -61,7 +61,10 @@ class Pem:
 
 
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-"""The first one only where nobody listens in, unless somebody asks for it by name."""
+OAUTHBEARER: Final = "OAUTHBEARER"
+"""Where there are keys to check tokens with."""
+BARE: Final = ("PLAIN", OAUTHBEARER)
+"""They send what they prove themselves by as it is: only where nobody listens in, unless asked for."""
 
 TLS_VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 """Older ones are broken, and not spoken whatever anybody sets."""
@@ -135,14 +138,17 @@ class SecuritySettings:
 
     def _mechanisms(self, is_private: bool) -> tuple[str, ...]:
         given = self._given("sasl.enabled.mechanisms")
+        has_keys = self._given("sasl.oauthbearer.jwks.endpoint.url") is not None
+        known = (*MECHANISMS, OAUTHBEARER) if has_keys else MECHANISMS
         if given is None:
-            return MECHANISMS if is_private else MECHANISMS[1:]
+            return tuple(each for each in known if is_private or each not in BARE)
         chosen = tuple(dict.fromkeys(item.upper() for item in _items(given.text)))
         for mechanism in chosen:
-            if mechanism not in MECHANISMS:
+            if mechanism not in known:
+                hint = "set sasl.oauthbearer.jwks.endpoint.url" if mechanism == OAUTHBEARER else "take it out"
                 raise ConfigurationError(
                     f"{given.name} has {mechanism} ({given.source}), and this node knows "
-                    f"{', '.join(MECHANISMS)}: take it out."
+                    f"{', '.join(known)}: {hint}."
                 )
         return chosen
 
