@@ -80,14 +80,12 @@ def merged_lanes(
     at: cython.Py_ssize_t = start
     i: cython.Py_ssize_t
     result: cython.ulonglong = 0
-    while stripes > 16:
+    while stripes >= 16:
         take_stripes(products, sums, p, at, 16, secret, 0)
         scramble(products, sums, secret)
         at += 16 * 64
         stripes -= 16
     take_stripes(products, sums, p, at, stripes, secret, 0)
-    if stripes == 16:
-        scramble(products, sums, secret)
     take_stripes(products, sums, p, start + length - 64, 1, secret, 121)
     for i in range(0, 8, 2):
         result += folded_product(
