@@ -11,14 +11,14 @@ from trivium.testing.world.profiles import PROFILES
 
 OPERATIONS = 40
 """Short histories find as much as long ones, and more of them fit into a test."""
-SEEDS_AT_ONCE = 50
+SEEDS_AT_ONCE = 25
 PIECES = {
-    "idempotence": 8,
-    "transactions": 5,
-    "classic_groups": 3,
-    "consumer_groups": 2,
-    "batches": 2,
-    "real_log": 1,
+    "idempotence": 16,
+    "transactions": 10,
+    "classic_groups": 6,
+    "consumer_groups": 4,
+    "batches": 4,
+    "real_log": 2,
 }
 """So many times as many seeds: about as long for each profile."""
 SEEDS_FOR_A_BUG = 150
