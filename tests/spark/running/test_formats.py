@@ -62,7 +62,7 @@ def test_columns_that_records_bring_are_added_without_losing_any(spark: SparkSes
     p = Pipeline("growing")
     p.source("events", schema="a BIGINT", new_columns="add")
     p.sql("kept", "SELECT * FROM events", sink=delta("kept"))
-    records = [{"a": 1}, {"a": 2, "b": 2.5}, {"a": 3, "b": 1.5, "c": "x"}]
+    records: list[Any] = [{"a": 1}, {"a": 2, "b": 2.5}, {"a": 3, "b": 1.5, "c": "x"}]
     out = run_pipeline(p, spark=spark, events=records)["kept"]
     found = sorted((row["a"], row["b"], row["c"]) for row in out.rows)
     assert str(found) == str([(1, None, None), (2, 2.5, None), (3, 1.5, "x")])

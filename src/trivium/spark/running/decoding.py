@@ -46,11 +46,16 @@ def _binary(
     value: "Expression",
 ) -> "tuple[Expression, Expression]":
     """Avro and Protobuf: decoded in Python, a column of Arrow at a time."""
+    import pyarrow as pa
     from pyspark.sql import functions as F  # noqa: N812
-    from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
     decoder = _decoder(format, columns)
-    parsed = arrow_udf(decoder, str(decoder.type), ArrowUDFType.SCALAR)(value)
+
+    def decoded(values: pa.Array) -> pa.Array:
+        return decoder(values)
+
+    parsed = arrow_udf(decoded, str(decoder.type))(value)  # type: ignore[call-overload]
     reason = parsed.getField(REASON)
     wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE))).when(reason.isNotNull(), F.array(reason))
     return parsed, wrong
