@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import struct
 import urllib.request
 from collections.abc import Iterator
 
@@ -83,6 +84,20 @@ def test_rustlog_and_console_are_encrypted_too(broker: Broker, certificates: Cer
         assert sock.recv(1000).endswith(body)
     with urllib.request.urlopen(f"https://{broker.address('console')}/health", context=context) as answer:
         assert answer.read() == b"alive\n"
+
+
+def test_iggy_is_encrypted_too(strict: Broker, certificates: Certified) -> None:
+    """PING, and its empty answer, as Iggy's clients send it."""
+    context = ssl.create_default_context(cafile=str(certificates.ca))
+    pair = certificates.authority.client_pair("reader")
+    context.load_cert_chain(pair.certificate, pair.key)
+    host, port = strict.address("iggy").split(":")
+    with (
+        socket.create_connection((host, int(port)), timeout=20) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as sock,
+    ):
+        sock.sendall(struct.pack("<II", 4, 1))
+        assert sock.recv(100) == bytes(8)
 
 
 def test_stalled_handshake_is_given_up(certificates: Certified) -> None:
