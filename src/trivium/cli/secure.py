@@ -34,7 +34,7 @@ def load_secured(
     from trivium.server.configuration.errors import ConfigurationError
     from trivium.server.configuration.loading import load
 
-    added: dict[str, str] = {"access.anonymous": "deny"}
+    added: dict[str, str] = {"access.anonymous": "deny", "access.acls": "on"}
     ca = None
     try:
         configuration = load(config_path, environ, {**flags, **added})

@@ -147,3 +147,27 @@ def test_who_may_write_a_topic_may_be_an_idempotent_producer() -> None:
 def test_operations_of_a_topic_are_those_that_entries_allow() -> None:
     access = Access(OneUser(None), SomePlaces(), authorizer=Authorizer(Rules([entry()])))
     assert access.operations(ANN, Resource.TOPIC, "t") == {Operation.READ, Operation.DESCRIBE}
+
+
+@pytest.mark.parametrize(
+    ("resource", "operation", "needed"),
+    [
+        (Resource.STREAM, Operation.CREATE, Operation.CREATE),
+        (Resource.STREAM, Operation.DESCRIBE, Operation.DESCRIBE),
+        (Resource.STREAM, Operation.ALTER, Operation.ALTER),
+        (Resource.STREAM, Operation.DELETE, Operation.ALTER),
+        (Resource.USER, Operation.CREATE, Operation.ALTER),
+        (Resource.USER, Operation.DESCRIBE, Operation.DESCRIBE),
+        (Resource.USER, Operation.ALTER, Operation.ALTER),
+        (Resource.USER, Operation.DELETE, Operation.ALTER),
+    ],
+)
+def test_streams_and_users_are_matters_of_the_cluster(
+    resource: Resource, operation: Operation, needed: Operation
+) -> None:
+    for given_right in (Operation.CREATE, Operation.DESCRIBE, Operation.ALTER, Operation.READ):
+        rules = Rules([entry(given_right, kind=ResourceType.CLUSTER, name=CLUSTER_NAME)])
+        access = Access(OneUser(None), SomePlaces(), authorizer=Authorizer(rules))
+        implied = needed is Operation.DESCRIBE and given_right in (Operation.ALTER, Operation.READ)
+        expected = given_right is needed or implied
+        assert at_doors(ANN, access, operation, resource, "a") is expected, given_right
