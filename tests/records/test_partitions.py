@@ -32,7 +32,13 @@ def test_column_of_keys_goes_where_each_key_goes(kernel: Any, keys: list[bytes |
 
 
 @given(
-    blobs=st.builds(Blobs, st.none() | st.binary(max_size=4), st.binary(max_size=40), st.binary(max_size=9)),
+    blobs=st.builds(
+        Blobs,
+        st.none() | st.binary(max_size=4),
+        st.binary(max_size=40),
+        st.binary(max_size=9),
+        st.integers(-2, 50),
+    ),
     rows_count=st.integers(-2, 2**40),
     count=st.integers(-2, 3),
 )

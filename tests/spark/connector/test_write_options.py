@@ -44,7 +44,7 @@ def test_options_of_the_kafka_sink_are_taken() -> None:
         ({"kafka.compression.type": "rar"}, "none, gzip, snappy, lz4, zstd, not 'rar'"),
         ({"kafka.value.serializer": "x"}, "values are written as bytes"),
         ({"kafka.linger": "5"}, "kafka.linger is not known to this writer"),
-        ({"kafka.security.protocol": "SSL"}, "only PLAINTEXT"),
+        ({"kafka.security.protocol": "TELNET"}, "PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, not 'TELNET'"),
         ({"kafka.bootstrap.servers": ""}, "kafka.bootstrap.servers is empty"),
     ],
 )
