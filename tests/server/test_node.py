@@ -73,7 +73,7 @@ def test_start_that_fails_leaves_ports_and_directory_free(tmp_path: Path) -> Non
 
 def test_start_on_every_interface_listens_on_every_family(tmp_path: Path) -> None:
     async def scenario() -> None:
-        node = node_on(tmp_path, **{"listen.kafka": ":0"})
+        node = node_on(tmp_path, **{"listen.kafka": ":0", "access.anonymous": "allow"})
         await node.start()
         try:
             port = node.addresses[Protocol.KAFKA][0].port
