@@ -64,7 +64,7 @@ class Certificates:
         def newest(handshake: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
             handshake.context = self.context()
 
-        context.sni_callback = newest  # type: ignore[assignment]  # typeshed wants a socket, both will do
+        context.sni_callback = newest
         return context
 
     def _renew(self) -> None:
