@@ -77,7 +77,7 @@ def test_config_json_is_for_scripts() -> None:
 def test_config_never_shows_a_secret() -> None:
     """S15."""
     for options in ((), ("--json",), ("--all",), ("--all", "--json")):
-        result = config("--set", "ssl.key.password=canary", "--set", "super.users=canary", *options)
+        result = config("--set", "ssl.key.password=canary", "--set", "rsm.config.x=canary", *options)
         assert result.exit_code == 0
         assert "ssl.key.password" in result.output
         assert "canary" not in result.output
