@@ -90,7 +90,8 @@ def test_every_recorded_request_of_iggys_is_known_as_iggys(generation: str) -> N
             assert spoken_by(frame[:DECIDING_BYTES_MAX]) is Spoken.IGGY, recorded_frame["name"]
 
 
-@given(st.sampled_from([1, 10, 38, 44, 100, 101, 202, 302, 405, 505, 605]), st.integers(4, 65535))
+@given(st.sampled_from([10, 38, 44, 100, 101, 202, 302, 405, 505, 605]), st.integers(4, 65535))
+@example(1, 4)  # PING has no body: with one, of 256 bytes say, it could be RustLog's.
 def test_every_size_of_a_first_iggy_request_is_known_as_iggys(code: int, length: int) -> None:
     """S3: before a login none is larger."""
     assert spoken_by(struct.pack("<II", length, code)) is Spoken.IGGY
