@@ -12,6 +12,7 @@ def test_refusal_of_every_code_is_a_sentence_that_names_its_subject(code: ErrorC
     assert text.endswith(".")
     assert "orders" in text or code in (
         ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.SECURITY_DISABLED,
         ErrorCode.TOPIC_DELETION_DISABLED,
     )
     assert "{" not in text
