@@ -25,6 +25,7 @@ _COMMANDS = {
     "quota": "Limit what clients may use of a broker.",
     "serve": "Run a broker for clients of Kafka, Iggy and RustLog.",
     "table": "Look at and look after tables that pipelines write.",
+    "token": "Make, list, renew and end delegation tokens.",
     "topic": "List, create, describe, change and delete topics.",
     "user": "List, add and remove users, and change passwords.",
 }

@@ -109,6 +109,18 @@ _SENTENCES: Final = {
         "Access control lists do not count on this broker; start it with access.acls = on."
     ),
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: _NO_RIGHT.replace("{subject}", "cluster"),
+    ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED: (
+        "This broker makes no {subject}; start it with delegation.token.secret.key."
+    ),
+    ErrorCode.DELEGATION_TOKEN_NOT_FOUND: (
+        "There is no such {subject}; 'trivium token list' shows what there is."
+    ),
+    ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: (
+        "A {subject} is only for who has logged in by a password or a certificate; say --user."
+    ),
+    ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH: "The {subject} is for its owner and its renewers only.",
+    ErrorCode.DELEGATION_TOKEN_EXPIRED: "The {subject} has expired; make another.",
+    ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED: _NO_RIGHT,
     ErrorCode.NOT_ENOUGH_REPLICAS: (
         "Too few replicas of the {subject} are in sync to accept records; bring brokers back, or lower "
         "min.insync.replicas."
