@@ -61,8 +61,8 @@ def main() -> None:
             brokers.append(partial(kafka, jars=Kafka.obtain()))
         except Unavailable as reason:
             progress.console.print(f"Kafka is left out: {reason}")
-        for row_ in start(brokers, directory):
-            table.add_row(*row_)
+        for found in start(brokers, directory):
+            table.add_row(*found)
         peers = [stack.enter_context(broker(directory)) for broker in brokers]
         measures: list[Callable[[Pair], list[tuple[str, ...]]]] = [
             idle,
@@ -77,11 +77,11 @@ def main() -> None:
         ]
         task = progress.add_task("measuring", total=len(measures))
         for measure in measures:
-            for row in measure(peers):
-                table.add_row(*row)
+            for found in measure(peers):
+                table.add_row(*found)
             progress.advance(task)
-        for row in librdkafka(peers):
-            table.add_row(*row)
+        for found in librdkafka(peers):
+            table.add_row(*found)
     Console(highlight=False).print(table)
 
 
