@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from trivium.server.configuration.address import Address
 from trivium.server.configuration.configuration import Configuration
 from trivium.server.configuration.loading import load
+from trivium.server.configuration.security import SecurityProtocol
 from trivium.server.exposure import Finding, Weight, findings, refuse_open_doors
 from trivium.server.listeners import CannotListen
 from trivium.server.node import Node
@@ -29,6 +32,31 @@ def test_node_that_others_reach_does_not_start_without_a_word_about_strangers(
 ) -> None:
     with pytest.raises(CannotListen, match=r"set access.anonymous to allow if that is meant"):
         refuse_open_doors(configured(settings))
+
+
+def test_listeners_of_a_kafka_configuration_are_asked_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """001.22: a server.properties that has served a Kafka serves this node."""
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\ncontroller.listener.names=CONTROLLER\n"
+    )
+    with caplog.at_level(logging.WARNING, "trivium"):
+        refuse_open_doors(load(properties, environ={}))
+    assert "may do everything without a login" in caplog.text
+
+
+def test_encryption_alone_lets_strangers_in() -> None:
+    configuration = configured({"listen.kafka": "127.0.0.1:0"})
+    (listener,) = configuration.listeners
+    far = listener._replace(
+        address=Address("0.0.0.0", 0),
+        security=SecurityProtocol.SSL,
+        is_spelled_out=True,
+    )
+    with pytest.raises(CannotListen, match="could do everything without a login"):
+        refuse_open_doors(replace(configuration, listeners=(far,)))
 
 
 def test_node_itself_refuses() -> None:
@@ -53,9 +81,12 @@ def test_node_that_is_shut_to_strangers_starts(settings: dict[str, str]) -> None
     refuse_open_doors(configured(settings))
 
 
-def test_node_that_is_open_on_purpose_says_so(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("settings", [{"access.anonymous": "allow"}, {"listen.kafka": "PLAINTEXT://:0"}])
+def test_node_that_is_open_on_purpose_says_so(
+    settings: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.WARNING, "trivium"):
-        refuse_open_doors(configured({"access.anonymous": "allow"}))
+        refuse_open_doors(configured(settings))
     assert "may do everything without a login" in caplog.text
 
 

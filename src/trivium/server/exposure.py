@@ -1,7 +1,8 @@
 """What a node would open to whom, as its configuration has it: for its start, and for ``trivium doctor``.
 
 A node that others can reach and that lets strangers do everything is what somebody has to ask for in so many
-words (``access.anonymous = allow``): it does not happen because nobody thought of it.
+words (``access.anonymous = allow``, or PLAINTEXT before the address, as ``server.properties`` of Kafka's
+have it): it does not happen because nobody thought of it, and it is always said.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 from trivium.core.access import LOGIN_REQUIRED, Anonymous
 from trivium.server.configuration.address import is_loopback
 from trivium.server.configuration.configuration import Configuration, Listener, Protocol
-from trivium.server.configuration.security import ClientAuth
+from trivium.server.configuration.security import ClientAuth, SecurityProtocol
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
 
@@ -39,10 +40,12 @@ def refuse_open_doors(configuration: Configuration) -> None:
         return
     for listener in configuration.listeners:
         if is_open(listener) and not is_loopback(listener.address.host):
-            if configuration.anonymous is Anonymous.ALLOW:
+            is_asked_for = listener.is_spelled_out and listener.security is SecurityProtocol.PLAINTEXT
+            if configuration.anonymous is Anonymous.ALLOW or is_asked_for:
                 events.warning(
-                    "whoever reaches this address may do everything without a login: access.anonymous=allow",
+                    "whoever reaches this address may do everything without a login",
                     address=listener.address,
+                    because=f"{listener.name}://" if is_asked_for else "access.anonymous=allow",
                 )
                 continue
             raise CannotListen(

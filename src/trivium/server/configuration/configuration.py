@@ -60,6 +60,8 @@ class Listener(NamedTuple):
     that do without."""
     sasl: Sasl | None = None
     """How Kafka clients may log in; None: they may not."""
+    is_spelled_out: bool = False
+    """Whether its protection was written down, be it PLAINTEXT: then it is what somebody wanted."""
 
 
 @dataclass(frozen=True, slots=True)

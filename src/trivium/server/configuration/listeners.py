@@ -48,7 +48,11 @@ def listeners_at(protocol: Protocol, given: Given, public: PublicAddresses = _no
     for item in _items(given.text):
         security, text = _secured(protocol, given, item)
         name = security.name if protocol is Protocol.KAFKA else protocol.value
-        listeners.append(Listener(protocol, name, _address(given, text), public(name), security))
+        listeners.append(
+            Listener(
+                protocol, name, _address(given, text), public(name), security, is_spelled_out=text != item
+            )
+        )
     if not listeners:
         raise ConfigurationError(f"{given.name} ({given.source}) is empty: write HOST:PORT, or off.")
     return listeners
@@ -79,7 +83,16 @@ def kafka_listeners(
     for name, address in _named(given):
         if name not in controller_names:
             protocol = _security_of(name, security, given)
-            listeners.append(Listener(Protocol.KAFKA, name, _address(given, address), public(name), protocol))
+            listeners.append(
+                Listener(
+                    Protocol.KAFKA,
+                    name,
+                    _address(given, address),
+                    public(name),
+                    protocol,
+                    is_spelled_out=True,
+                )
+            )
     if not listeners:
         raise ConfigurationError(
             f"listeners ({given.source}) has none for clients: all are named in controller.listener.names."
