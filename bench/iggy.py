@@ -1,11 +1,7 @@
 """Trivium's door for Iggy against a real Iggy 0.8 server: the same clients, in turns.
 
 Run ``python -m bench.iggy [DIRECTORY]``; the directory decides which disk is measured. The server is the
-program ``iggy-server`` that ``IGGY_SERVER`` names, or the one that this has built (it needs libhwloc):
-
-    cargo install --root .cache/iggy-server-0.8.0 \\
-        --git https://github.com/apache/iggy --tag server-0.8.0 server
-
+program ``iggy-server`` that ``IGGY_SERVER`` names, or the one in ``.cache/iggy-server-0.8.0/bin``.
 Without it Trivium is measured alone, beside figures that such a server has once reached on two cores, marked
 with "then"; of the levels only those count that need no server.
 
