@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trivium.pipeline.ddl import NESTING_LEVELS_MAX, parse_schema
@@ -47,6 +47,7 @@ types = st.recursive(
 
 @settings(deadline=None)
 @given(columns_of(types))
+@example((Column("s", Struct((Column(">", Scalar("BOOLEAN"), False, None),)), False, None),))
 def test_schema_printed_and_read_is_the_same(columns: tuple[Column, ...]) -> None:
     schema = Schema(columns)
     assert parse_schema("schema", str(schema)) == schema

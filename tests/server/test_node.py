@@ -5,6 +5,7 @@ import errno
 import logging
 import socket
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -19,7 +20,7 @@ from trivium.server.node import Node
 
 
 def node_on(directory: Path, **flags: str) -> Node:
-    listen = {"listen.kafka": "127.0.0.1:0", "listen.console": "127.0.0.1:0"}
+    listen = {f"listen.{each}": "127.0.0.1:0" for each in ("kafka", "iggy", "rustlog", "console")}
     return Node(load(None, {}, {"data": str(directory), **listen, **flags}))
 
 
@@ -67,6 +68,30 @@ def test_start_that_fails_leaves_ports_and_directory_free(tmp_path: Path) -> Non
         node = node_on(tmp_path, **{"listen.console": busy})
         await node.start()
         await node.stop()
+
+    asyncio.run(scenario())
+
+
+def test_end_waits_for_nobody_who_comes_in_late(tmp_path: Path) -> None:
+    """Who had knocked before the doors were closed becomes a connection while the others are dropped."""
+
+    async def scenario() -> None:
+        node = node_on(tmp_path)
+        await node.start()
+        opened = cast(dict[object, None], node.connections.open)
+
+        class Late:
+            def drop(self) -> None:
+                del opened[self]
+
+        class Early:
+            def drop(self) -> None:
+                del opened[self]
+                opened[Late()] = None
+
+        opened[Early()] = None
+        await asyncio.wait_for(node.abandon(), 60)
+        assert not opened
 
     asyncio.run(scenario())
 

@@ -157,7 +157,9 @@ class _Parser:
             return Map(map_key, value)
         if word == "STRUCT":
             self._expect("<")
-            fields = () if self._peek().text == ">" else self._columns()
+            if self._accept(">"):
+                return Struct(())
+            fields = self._columns()
             self._expect(">")
             return Struct(fields)
         raise Mistake(

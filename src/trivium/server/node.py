@@ -289,13 +289,16 @@ class Node:
         deadline = self._loop.time() + STOP_SECONDS_MAX
         while self.connections.open and self._loop.time() < deadline:
             await asyncio.sleep(0.005)
+            for connection in list(self.connections.open):
+                connection.dismiss()
         await self._drop_clients()
         self.patrol.stop()
 
     async def _drop_clients(self) -> None:
-        for connection in list(self.connections.open):
-            connection.drop()
         while self.connections.open:
+            # Each time anew: who had knocked before the doors were closed may come in only now.
+            for connection in list(self.connections.open):
+                connection.drop()
             await asyncio.sleep(0)
 
     def _close_doors(self) -> None:
