@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-START_SECONDS_MAX = 30
-STOP_SECONDS_MAX = 30
+START_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 60
 
 
 class Served:
