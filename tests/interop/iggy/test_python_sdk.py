@@ -49,7 +49,8 @@ def test_sdk_suite_of_the_release_passes(sdk: PythonSdk, broker: Restartable, ad
             *("-o", "asyncio_mode=auto", "tests/test_iggy_sdk.py"),
         ],
         cwd=sdk.tests,
-        env={**os.environ, "IGGY_SERVER_HOST": host, "IGGY_SERVER_TCP_PORT": port},
+        # Its pytest has none of our plugins, and knows none of their options.
+        env={**os.environ, "PYTEST_ADDOPTS": "", "IGGY_SERVER_HOST": host, "IGGY_SERVER_TCP_PORT": port},
         capture_output=True,
         text=True,
         timeout=SUITE_SECONDS_MAX,
