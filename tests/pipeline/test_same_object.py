@@ -105,7 +105,14 @@ def test_every_key_is_tried() -> None:
         "format",
         "path",
     }
-    assert set(SOURCE_KEYS) - tried == {"schema_file", "message", "delimiter", "table", "catalog"}
+    assert set(SOURCE_KEYS) - tried == {
+        "schema_file",
+        "schema_id",
+        "message",
+        "delimiter",
+        "table",
+        "catalog",
+    }
     assert set(FLOW_KEYS) == {"sink", "expect", "quarantine", "deduplicate", "trigger"}
 
 

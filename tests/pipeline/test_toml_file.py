@@ -112,6 +112,19 @@ def test_quarantine_of_a_table_is_a_table_beside_it() -> None:
         ("[source.a]\nformat='raw'\nschema='x INT'", 3, "source.a.schema", "raw has one column, value"),
         ("[source.a]\nschema='x INT'\nschema_file='y'", 3, "source.a.schema_file", "There is a schema and"),
         ("[source.a]\nmessage='x'", 2, "source.a.message", "json has no messages"),
+        ("[source.a]\nschema_id=1", 2, "source.a.schema_id", "json is read without a registry's prefix."),
+        (
+            "[source.a]\nformat='avro'\nschema_file='x'\nschema_id='17'",
+            4,
+            "source.a.schema_id",
+            "'schema_id' must be the number that a registry gave to the schema.",
+        ),
+        (
+            "[source.a]\nformat='avro'\nschema_file='x'\nschema_id=[]",
+            4,
+            "source.a.schema_id",
+            "'schema_id' is an empty list.",
+        ),
         ("[source.a]\ndelimiter=';'", 2, "source.a.delimiter", "json has no delimiter."),
         (
             "[source.a]\nformat='csv'\ndelimiter=';;'",

@@ -36,6 +36,7 @@ class SourceOptions(TypedDict, total=False):
     format: str
     schema: str
     schema_file: str
+    schema_id: int | Sequence[int] | str
     message: str
     delimiter: str
     start: str | datetime | Mapping[str, Any] | Mapping[int, int]

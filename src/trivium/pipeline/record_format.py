@@ -4,6 +4,9 @@ json, csv        a schema, a file with one, or neither: then the first run infer
 avro             the writer's schema, a file in Avro's own JSON
 protobuf         a descriptor set (``protoc --descriptor_set_out``) and the name of the message in it
 text, raw        one column, ``value``, as text or as bytes
+
+Values of avro and protobuf may begin with the prefix that a schema registry's serializers write; nobody is
+asked for the schema behind its number, the pipeline brings it.
 """
 
 from dataclasses import dataclass
@@ -33,6 +36,10 @@ WHOLE_VALUE: Final = {
 
 _WITH_FILE_ONLY: Final = (FormatKind.AVRO, FormatKind.PROTOBUF)
 
+ANY_ID: Final = "any"
+SCHEMA_ID_MAX: Final = (1 << 31) - 1
+"""A registry's number is an int of Java."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordFormat:
@@ -47,6 +54,10 @@ class RecordFormat:
     delimiter: str = ","
     """Between columns, for csv."""
 
+    schema_ids: tuple[int, ...] | None = None
+    """Values begin with a registry's prefix and one of these numbers; with any where there are none. None: no
+    prefix."""
+
     @property
     def is_inferred(self) -> bool:
         """Whether nobody says what columns there are, until the first run has seen records."""
@@ -60,6 +71,7 @@ def record_format(
     schema_file: object = None,
     message: object = None,
     delimiter: object = None,
+    schema_id: object = None,
 ) -> RecordFormat:
     """From what an author has written; every combination that means nothing is a mistake."""
     chosen = choice("format", kind, FormatKind)
@@ -76,6 +88,8 @@ def record_format(
         raise Mistake("delimiter", f"{chosen} has no delimiter.", "Remove it.")
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
         raise Mistake("delimiter", "'delimiter' must be one character.", 'Such as ";".')
+    if schema_id is not None and chosen not in _WITH_FILE_ONLY:
+        raise Mistake("schema_id", f"{chosen} is read without a registry's prefix.", "Remove 'schema_id'.")
     fixed = WHOLE_VALUE.get(chosen)
     return RecordFormat(
         chosen,
@@ -83,7 +97,25 @@ def record_format(
         file,
         optional_text("message", message),
         delimiter if isinstance(delimiter, str) else ",",
+        None if schema_id is None else _schema_ids(schema_id),
     )
+
+
+def _schema_ids(value: object) -> tuple[int, ...]:
+    if value == ANY_ID:
+        return ()
+    numbers: dict[int, None] = {}
+    for number in value if isinstance(value, list | tuple) else [value]:
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= SCHEMA_ID_MAX:
+            raise Mistake(
+                "schema_id",
+                "'schema_id' must be the number that a registry gave to the schema.",
+                'Such as 17, or [17, 18], or "any".',
+            )
+        numbers[number] = None
+    if not numbers:
+        raise Mistake("schema_id", "'schema_id' is an empty list.", 'Name a number, or say "any".')
+    return tuple(numbers)
 
 
 def _check_schema(kind: FormatKind, ddl: str | None, file: str | None) -> None:

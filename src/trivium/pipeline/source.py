@@ -53,6 +53,7 @@ class TableSource:
 Source: TypeAlias = TopicSource | TableSource
 
 _OF_TABLES = ("path", "table", "catalog")
+_OF_FORMATS = ("schema", "schema_file", "schema_id", "message", "delimiter")
 
 
 def parse_source(name: str, options: dict[str, object]) -> Source:
@@ -88,9 +89,7 @@ def _topic_source(name: str, options: dict[str, object]) -> TopicSource:
         topics = texts(key, options.get(key, name))
         if not topics:
             raise Mistake(key, "There is no topic to read.", "Name one.")
-    encoding = {
-        key: options[key] for key in ("schema", "schema_file", "message", "delimiter") if key in options
-    }
+    encoding = {key: options[key] for key in _OF_FORMATS if key in options}
     return TopicSource(
         name,
         topics,

@@ -24,6 +24,8 @@ AVRO = {
         {"name": "tags", "type": {"type": "map", "values": {"type": "array", "items": "string"}}},
     ],
 }
+REGISTERED = b"\0\0\0\0\x07\x02\x02"
+"""The prefix of a schema registry: schema 7, the second message of its file."""
 
 
 def avro(**fields: Any) -> bytes:
@@ -37,7 +39,8 @@ def test_avro_and_protobuf_become_rows_and_nonsense_is_set_aside(spark: SparkSes
     (tmp_path / "order.desc").write_bytes(descriptors())
     p = Pipeline("formats")
     p.source("written", format="avro", schema_file=str(tmp_path / "order.avsc"))
-    p.source("sent", format="protobuf", schema_file=str(tmp_path / "order.desc"), message=NAME)
+    file = str(tmp_path / "order.desc")
+    p.source("sent", format="protobuf", schema_file=file, message=NAME, schema_id=7)
     p.sql("a", "SELECT id, size(tags['x']) AS n FROM written WHERE id < 9", sink=delta("a"))
     query = "SELECT id, state, get(lines, 0).sku AS sku FROM sent"
     p.sql("b", query, sink=delta("b"), expect={"known": "id > 0"})
@@ -45,7 +48,12 @@ def test_avro_and_protobuf_become_rows_and_nonsense_is_set_aside(spark: SparkSes
         p,
         spark=spark,
         written=[avro(id=1, tags={"x": ["p", "q"]}), avro(id=9), b"\x01"],
-        sent=[order(id=7, state=1, lines=[{"sku": "tea"}]).SerializeToString(), b"", b"\xff"],
+        sent=[
+            REGISTERED + order(id=7, state=1, lines=[{"sku": "tea"}]).SerializeToString(),
+            REGISTERED,
+            REGISTERED + b"\xff",
+            order(id=8).SerializeToString(),
+        ],
     )
     assert out["a"].rows == [{"id": 1, "n": 2}]
     assert [(each.offset, each.reasons) for each in out["a"].quarantined] == [
@@ -55,6 +63,7 @@ def test_avro_and_protobuf_become_rows_and_nonsense_is_set_aside(spark: SparkSes
     assert sorted((each.offset, each.reasons) for each in out["b"].quarantined) == [
         (1, ["known: not id > 0"]),
         (2, ["not a message shop.Order of Protobuf"]),
+        (3, ["no prefix of a schema registry"]),
     ]
 
 

@@ -80,6 +80,26 @@ def message_descriptor(key: str, descriptors: bytes, message: str) -> Any:
         raise Mistake(key, sentence, "Write it with protoc --include_imports.") from None
 
 
+def message_indexes(message: Any) -> tuple[int, ...]:
+    """Where a message stands in its file, from the outside in, as a registry's serializers count: the entries
+    of maps, which the compiler makes up, are no messages."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+    names = [message.name]
+    while (message_around := message.containing_type) is not None:
+        names.insert(0, message_around.name)
+        message = message_around
+    file = FileDescriptorProto()
+    message.file.CopyToProto(file)
+    found, inside = [], file.message_type
+    for name in names:
+        counted = [each for each in inside if not each.options.map_entry]
+        at = [each.name for each in counted].index(name)
+        found.append(at)
+        inside = counted[at].nested_type
+    return tuple(found)
+
+
 def is_map(field: Any) -> bool:
     return bool(field.message_type is not None and field.message_type.GetOptions().map_entry)
 

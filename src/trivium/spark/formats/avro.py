@@ -1,4 +1,4 @@
-"""Avro's binary form, one datum in each value, by ``fastavro``."""
+"""Avro's binary form, one datum in each value or behind a registry's prefix, by ``fastavro``."""
 
 import io
 import json
@@ -8,16 +8,22 @@ from typing import Any
 from trivium.pipeline.checking.avro import without_foreign_logic
 from trivium.pipeline.schema import Array, DataType, Map, Schema, Struct
 from trivium.spark.formats.batches import Unreadable, ValueDecoder
+from trivium.spark.formats.registry_prefix import after_prefix
 
 
 @lru_cache(maxsize=16)
-def avro_decoder(schema_text: str, columns: Schema) -> ValueDecoder:
+def avro_decoder(
+    schema_text: str, columns: Schema, schema_ids: tuple[int, ...] | None = None
+) -> ValueDecoder:
+    """``schema_ids``: numbers that a registry's prefix may have; None where values have no prefix."""
     from fastavro import parse_schema, schemaless_reader
 
     schema = parse_schema(without_foreign_logic(json.loads(schema_text)))
 
     def decode(value: bytes) -> dict[str, Any]:
         stream = io.BytesIO(value)
+        if schema_ids is not None:
+            stream.seek(after_prefix(value, schema_ids))
         try:
             datum = schemaless_reader(stream, schema, None)
         except (EOFError, IndexError, StopIteration):

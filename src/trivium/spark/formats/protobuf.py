@@ -1,25 +1,34 @@
-"""Messages of Protobuf, one in each value, by the ``protobuf`` library and a set of descriptors."""
+"""Messages of Protobuf, one in each value, behind a registry's prefix where there is one, by the ``protobuf``
+library and a set of descriptors."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from trivium.pipeline.checking.protobuf import TIMESTAMP_MESSAGE, is_map, message_descriptor
+from trivium.pipeline.checking.protobuf import TIMESTAMP_MESSAGE, is_map, message_descriptor, message_indexes
 from trivium.pipeline.schema import Array, DataType, Map, Schema, Struct
 from trivium.spark.formats.batches import Unreadable, ValueDecoder
+from trivium.spark.formats.registry_prefix import after_indexes, after_prefix
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @lru_cache(maxsize=16)
-def protobuf_decoder(descriptors: bytes, message: str, columns: Schema) -> ValueDecoder:
+def protobuf_decoder(
+    descriptors: bytes, message: str, columns: Schema, schema_ids: tuple[int, ...] | None = None
+) -> ValueDecoder:
+    """``schema_ids``: numbers that a registry's prefix may have; None where values have no prefix."""
     from google.protobuf.message import DecodeError
     from google.protobuf.message_factory import GetMessageClass
 
-    make = GetMessageClass(message_descriptor("schema_file", descriptors, message))
+    descriptor = message_descriptor("schema_file", descriptors, message)
+    make = GetMessageClass(descriptor)
+    indexes = message_indexes(descriptor)
 
     def decode(value: bytes) -> dict[str, Any]:
+        if schema_ids is not None:
+            value = value[after_indexes(value, after_prefix(value, schema_ids), indexes) :]
         read = make()
         try:
             read.ParseFromString(value)

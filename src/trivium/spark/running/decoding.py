@@ -69,10 +69,10 @@ def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A
     if format.kind is FormatKind.AVRO:
         from trivium.spark.formats.avro import avro_decoder
 
-        return ColumnDecoder(columns, avro_decoder, (schema.decode(), columns))
+        return ColumnDecoder(columns, avro_decoder, (schema.decode(), columns, format.schema_ids))
     from trivium.spark.formats.protobuf import protobuf_decoder
 
-    return ColumnDecoder(columns, protobuf_decoder, (schema, format.message, columns))
+    return ColumnDecoder(columns, protobuf_decoder, (schema, format.message, columns, format.schema_ids))
 
 
 def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]":
