@@ -179,9 +179,12 @@ def build(command: list[str], directory: Path, *, seconds_max: int = BUILD_SECON
 
 
 def _run(command: list[str], directory: Path, seconds_max: int) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command, cwd=directory, capture_output=True, text=True, timeout=seconds_max, check=False
-    )
+    try:
+        return subprocess.run(
+            command, cwd=directory, capture_output=True, text=True, timeout=seconds_max, check=False
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise Unavailable(f"{' '.join(command)} is not done after {seconds_max} s") from expired
 
 
 SHARE_PUPPET = Kind("java-share", _java_share)
