@@ -19,7 +19,7 @@ from trivium.core.fetch import Fetching
 from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.log_directories import LogDirectories
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
-from trivium.core.ports import HashedPassword, MachineFacts
+from trivium.core.ports import Asker, HashedPassword, MachineFacts
 from trivium.core.produce import Producing
 from trivium.core.streams.registry import Registry
 from trivium.core.streams.streams import Streams
@@ -28,7 +28,7 @@ from trivium.core.topic_deletion import TopicDeletion
 from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.credentials import ITERATIONS_MIN
 from trivium.core.users.directory import UserDirectory
-from trivium.core.users.people import Chance, Delegating, People
+from trivium.core.users.people import Chance, Delegating, Failing, People
 from trivium.core.users.scram import credential_of
 from trivium.records.batch import iter_batches
 
@@ -36,10 +36,14 @@ R = TypeVar("R")
 
 
 class FakePasswords:
-    """``holds`` keeps results back until ``release``. ``verified`` is what was checked against what."""
+    """``holds`` keeps results back until ``release``. ``verified`` is what was checked against what, and
+    ``remembered`` is what need not be checked again. While it ``is_full`` nobody is taken.
+    """
 
     def __init__(self) -> None:
         self.holds = False
+        self.is_full = False
+        self.remembered: set[tuple[str | None, str]] = set()
         self.verified: list[str | None] = []
         self._held: list[Callable[[], None]] = []
 
@@ -47,12 +51,28 @@ class FakePasswords:
         self._soon(lambda: done(HashedPassword(f"hash of {password}", salted(password))))
 
     def salt(
-        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+        self,
+        mechanism: ScramMechanism,
+        password: str,
+        salt: bytes,
+        asker: Asker,
+        done: Callable[[ScramCredential | None], None],
     ) -> None:
+        if self.is_full:
+            done(None)
+            return
         salted = pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, ITERATIONS_MIN)
         self._soon(lambda: done(credential_of(mechanism, salted, salt, ITERATIONS_MIN)))
 
-    def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
+    def recalls(self, stored: str | None, password: str, username: str) -> bool:
+        return (stored, password) in self.remembered
+
+    def verify(
+        self, stored: str | None, password: str, asker: Asker, done: Callable[[bool | None], None]
+    ) -> None:
+        if self.is_full:
+            done(None)
+            return
         self.verified.append(stored)
         self._soon(lambda: done(stored == f"hash of {password}"))
 
@@ -77,6 +97,7 @@ class InhabitedWorld(World):
     def __init__(self, anonymous: Anonymous = Anonymous.AUTO, **static: str) -> None:
         super().__init__({name.replace("_", "."): value for name, value in static.items()})
         self.passwords = FakePasswords()
+        self.failing_delay_ms = self.failing_per_minute_max = 0
         self.company: list[bool] = []
         """What was told of whether the first user is the only one."""
         self._anonymous = anonymous
@@ -129,6 +150,7 @@ class InhabitedWorld(World):
                 b"decoy",
             ),
             Delegating("key", lifetime_ms_max=10_000, expiry_ms=1_000),
+            Failing(self.timers, self.failing_delay_ms, self.failing_per_minute_max),
             self.streams.clients.session_changed,
             self.company.append,
         )

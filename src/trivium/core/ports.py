@@ -225,20 +225,38 @@ class HashedPassword(NamedTuple):
         return "HashedPassword()"
 
 
+class Asker(NamedTuple):
+    """Who wants to be let in, by its own account, and from where."""
+
+    username: str
+    address: str
+
+
 class Passwords(Protocol):
     """Hashing and checking passwords. Both take long on purpose, so both answer later, in another thread."""
 
     def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None: ...
 
     def salt(
-        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+        self,
+        mechanism: ScramMechanism,
+        password: str,
+        salt: bytes,
+        asker: Asker,
+        done: Callable[[ScramCredential | None], None],
     ) -> None:
-        """What SCRAM keeps of a password that nobody stores."""
+        """What SCRAM keeps of a password that nobody stores; None, at once, if too many wait for that."""
         ...
 
-    def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
+    def recalls(self, stored: str | None, password: str, username: str) -> bool:
+        """Whether this password was found right before, for this user and this hash. That costs nothing."""
+        ...
+
+    def verify(
+        self, stored: str | None, password: str, asker: Asker, done: Callable[[bool | None], None]
+    ) -> None:
         """Whether the password is the one that was hashed. None, for a user that does not exist, takes as
-        long as any and is never right.
+        long as any and is never right. The answer None comes at once: too many wait for theirs.
         """
         ...
 

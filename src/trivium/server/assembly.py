@@ -32,6 +32,7 @@ from trivium.server.configuration.configuration import Configuration, Listener
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
 from trivium.server.node_data import NodeData
+from trivium.server.password_queue import PasswordQueue
 from trivium.server.strangers import Strangers
 from trivium.server.worker import Worker
 
@@ -49,7 +50,12 @@ if TYPE_CHECKING:
     from trivium.core.users.authentication import Bearers
     from trivium.core.users.people import People
     from trivium.server.audit import AuditTrail
+    from trivium.server.bearer_tokens import JwksTokens
     from trivium.server.own_state import OwnState
+
+
+PASSWORD_NICENESS = 10
+"""By how much hashing stands back: on a busy machine it gets a tenth of what the loop gets."""
 
 
 class Assembly:
@@ -70,7 +76,9 @@ class Assembly:
         self._timers = timers
         self._strangers = Strangers(configuration.anonymous, configuration.listeners)
         self._access = Access(anonymous=configuration.anonymous, authorizer=_authorizer(configuration, data))
-        self.password_worker = Worker(loop, "passwords")
+        self._password_worker = Worker(loop, "passwords", niceness=PASSWORD_NICENESS)
+        self._password_queue = PasswordQueue(loop, self._password_worker)
+        self._jwks: JwksTokens | None = None
         self.has_new_user = False
         """Whether this start has made the first user."""
         self.cluster = Cluster(
@@ -194,6 +202,19 @@ class Assembly:
         else:
             self._strangers.report_start(self._own.users.is_only_root)
 
+    async def stop(self) -> None:
+        """When nobody is connected any more: what is being checked is waited for, nothing else."""
+        self._password_queue.clear()
+        await self._password_worker.drain()
+        self.end_threads()
+        if self.audit is not None:
+            await self.audit.stop()
+
+    def end_threads(self) -> None:
+        self._password_worker.close()
+        if self._jwks is not None:
+            self._jwks.close()
+
     # -- what several nouns share ------------------------------------------------------------------
 
     @cached_property
@@ -269,7 +290,7 @@ class Assembly:
 
     @cached_property
     def _people(self) -> "People":
-        from trivium.core.users.people import Delegating, People
+        from trivium.core.users.people import Delegating, Failing, People
         from trivium.server.passwords import ArgonPasswords, chance
 
         return People(
@@ -277,13 +298,18 @@ class Assembly:
             self._own.log,
             self.cluster,
             self._access,
-            ArgonPasswords(self.password_worker),
+            ArgonPasswords(self._password_queue),
             self._clock,
             chance(),
             Delegating(
                 self._configuration.static_settings.get("delegation.token.secret.key"),
                 whole(self._settings.broker, "delegation.token.max.lifetime.ms"),
                 whole(self._settings.broker, "delegation.token.expiry.time.ms"),
+            ),
+            Failing(
+                self._timers,
+                whole(self._settings.broker, "connection.failed.authentication.delay.ms"),
+                self._configuration.limits.failed_logins_per_minute,
             ),
             lambda caller, user_id: self.streams.clients.session_changed(caller, user_id),
             self._strangers.report_change,
@@ -301,12 +327,11 @@ class Assembly:
         from trivium.server.bearer_tokens import JwksTokens
 
         audiences = settings.get("sasl.oauthbearer.expected.audience", "").split(",")
+        self._jwks = JwksTokens(
+            self._loop, source, whole(self._settings.broker, "sasl.oauthbearer.jwks.endpoint.refresh.ms")
+        )
         return Bearers(
-            JwksTokens(
-                self.password_worker,
-                source,
-                whole(self._settings.broker, "sasl.oauthbearer.jwks.endpoint.refresh.ms"),
-            ),
+            self._jwks,
             BearerRules(
                 settings.get("sasl.oauthbearer.expected.issuer"),
                 frozenset(each.strip() for each in audiences if each.strip()),

@@ -1,19 +1,24 @@
 """Signed tokens (JWT, RFC 7519) against the keys that the operator trusts (JWKS, RFC 7517).
 
 The keys are in a file or behind a URL, named by the operator (``sasl.oauthbearer.jwks.endpoint.url``) and by
-nobody else. They are read beside the loop, again after a while, and sooner when a token names a key that is
-not among them, but never more often than ``RELOAD_SECONDS_MIN``: tokens are a stranger's to make up.
+nobody else. They are read in a thread of their own: again after a while, when the known ones go on to count
+meanwhile, and sooner when a token names a key that is not among them. Such a token waits for the new keys,
+for ``WAIT_SECONDS_MAX`` at most. They are never read more often than ``RELOAD_SECONDS_MIN``: tokens are a
+stranger's to make up. Signatures are checked in another thread: a slow URL holds up nobody with a known key.
 
 Only public-key signatures are taken, each with the kind of key that it needs: neither ``none`` nor an HMAC by
 a key that everybody knows.
 """
 
+import asyncio
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlparse
 from urllib.request import urlopen
 
@@ -27,6 +32,12 @@ from trivium.server.worker import Worker
 
 RELOAD_SECONDS_MIN: Final = 10.0
 FETCH_SECONDS_MAX: Final = 5.0
+"""For all of an answer, however slowly it comes."""
+WAIT_SECONDS_MAX: Final = 3.0
+WAITING_MAX: Final = 1_000
+"""Tokens that wait for keys, or for their signature to be checked; one more is refused."""
+PIECE_BYTES: Final = 1 << 16
+NICENESS: Final = 10
 KEYS_BYTES_MAX: Final = 1 << 20
 KEYS_MAX: Final = 100
 RSA_BITS_MIN: Final = 2048
@@ -45,70 +56,156 @@ _CURVES: Final[Mapping[str, tuple[str, Callable[[], ec.EllipticCurve]]]] = {
 PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
 
 
-class JwksTokens:
-    """The core's port ``BearerTokens``."""
+Keys = tuple[tuple[str | None, PublicKey], ...]
+Done = Callable[[Mapping[str, Any] | None], None]
 
-    def __init__(self, worker: Worker, source: str, refresh_ms: int) -> None:
-        self._worker = worker
+
+class _Token(NamedTuple):
+    """One that has the form of a token; whether it is worth anything is not known yet."""
+
+    algorithm: str
+    key_id: object
+    signature: bytes
+    signed: str
+    claims_text: str
+
+
+class JwksTokens:
+    """The core's port ``BearerTokens``. All of its state belongs to the loop; threads get what they need."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, source: str, refresh_ms: int) -> None:
+        self._loop = loop
+        self._checker = Worker(loop, "tokens", niceness=NICENESS)
+        self._reader = Worker(loop, "token-keys")
         self._source = source
         self._refresh_s = max(refresh_ms / 1000, RELOAD_SECONDS_MIN)
-        self._keys: list[tuple[str | None, PublicKey]] = []
+        self._keys: Keys = ()
         self._read_at: float | None = None
+        self._is_reading = False
+        self._waiting: dict[int, tuple[_Token, Done]] = {}
+        """Tokens of keys that are not known yet."""
+        self._numbers = count()
+        self._checks = 0
 
-    def claims(self, token: str, done: Callable[[Mapping[str, Any] | None], None]) -> None:
-        self._worker.run(lambda: self._verified(token), done)
+    def claims(self, token: str, done: Done) -> None:
+        read = _read_token(token)
+        if read is None or self._checks + len(self._waiting) >= WAITING_MAX:
+            done(None)
+            return
+        is_known = self._knows(read)
+        self._refresh(is_known)
+        if is_known or not self._is_reading:
+            self._check(read, done)
+        else:
+            number = next(self._numbers)
+            self._waiting[number] = (read, done)
+            self._loop.call_later(WAIT_SECONDS_MAX, self._give_up, number)
 
-    # -- in the thread ---------------------------------------------------------------------------
+    def close(self) -> None:
+        self._checker.close()
+        self._reader.close(wait=False)  # a slow URL holds up no stop
 
-    def _verified(self, token: str) -> Mapping[str, Any] | None:
-        try:
-            signed, _, signature_text = token.rpartition(".")
-            header_text, _, claims_text = signed.partition(".")
-            header, signature = json.loads(_bytes(header_text)), _bytes(signature_text)
-            algorithm, key_id = header["alg"], header.get("kid")
-            if "crit" in header or not isinstance(algorithm, str):
-                return None
-            for key in self._keys_for(key_id):
-                if _is_signed(key, algorithm, signature, signed.encode()):
-                    claims = json.loads(_bytes(claims_text))
-                    return claims if isinstance(claims, dict) else None
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None  # it is no token
+    # -- on the loop -----------------------------------------------------------------------------
+
+    def _knows(self, token: _Token) -> bool:
+        return bool(self._keys) and (
+            token.key_id is None or any(name == token.key_id for name, _ in self._keys)
+        )
+
+    def _refresh(self, is_known: bool) -> None:
+        """Begin to read the keys, if it is time to."""
+        age = inf if self._read_at is None else self._loop.time() - self._read_at
+        if not self._is_reading and age >= (self._refresh_s if is_known else RELOAD_SECONDS_MIN):
+            self._is_reading = True
+            self._reader.run(lambda: _read_keys(self._source), self._has_read)
+
+    def _has_read(self, keys: Keys | None) -> None:
+        self._is_reading = False
+        self._read_at = self._loop.time()
+        if keys is not None:
+            self._keys = keys
+        waiting, self._waiting = self._waiting, {}
+        for token, done in waiting.values():
+            self._check(token, done)
+
+    def _give_up(self, number: int) -> None:
+        token, done = self._waiting.pop(number, (None, None))
+        if token is not None and done is not None:
+            done(None)
+
+    def _check(self, token: _Token, done: Done) -> None:
+        keys = [key for name, key in self._keys if token.key_id is None or name == token.key_id]
+        if not keys:
+            done(None)
+            return
+        self._checks += 1
+
+        def checked(claims: Mapping[str, Any] | None) -> None:
+            self._checks -= 1
+            done(claims)
+
+        self._checker.run(lambda: _verified(token, keys), checked)
+
+
+# -- in the threads --------------------------------------------------------------------------------
+
+
+def _verified(token: _Token, keys: Sequence[PublicKey]) -> Mapping[str, Any] | None:
+    data = token.signed.encode()
+    if not any(_is_signed(key, token.algorithm, token.signature, data) for key in keys):
+        return None
+    try:
+        claims = json.loads(_bytes(token.claims_text))
+    except (ValueError, RecursionError):
+        return None
+    return claims if isinstance(claims, dict) else None
+
+
+def _read_keys(source: str) -> Keys | None:
+    """None if they cannot be read; that is told."""
+    try:
+        found = json.loads(_text(source))["keys"]
+        return tuple((each.get("kid"), key) for each in found[:KEYS_MAX] if (key := _key(each)) is not None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        events.error(
+            "the keys of tokens cannot be read; those known before count", source=source, reason=str(error)
+        )
         return None
 
-    def _keys_for(self, key_id: object) -> list[PublicKey]:
-        now = monotonic()
-        age = None if self._read_at is None else now - self._read_at
-        is_known = any(name == key_id for name, _ in self._keys)
-        if age is None or age >= self._refresh_s or (not is_known and age >= RELOAD_SECONDS_MIN):
-            self._read_at = now
-            self._read()
-        return [key for name, key in self._keys if key_id is None or name == key_id]
 
-    def _read(self) -> None:
-        try:
-            found = json.loads(self._text())["keys"]
-            self._keys = [
-                (each.get("kid"), key) for each in found[:KEYS_MAX] if (key := _key(each)) is not None
-            ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            events.error(
-                "the keys of tokens cannot be read; those known before count",
-                source=self._source,
-                reason=str(error),
-            )
+def _text(source: str) -> bytes:
+    parts = urlparse(source)
+    data = b""
+    if parts.scheme in ("http", "https"):
+        deadline = monotonic() + FETCH_SECONDS_MAX
+        with urlopen(source, timeout=FETCH_SECONDS_MAX) as answer:  # noqa: S310 - the operator's own
+            while len(data) <= KEYS_BYTES_MAX and (piece := answer.read1(PIECE_BYTES)):
+                data += piece
+                if monotonic() > deadline:
+                    raise TimeoutError("the answer takes too long")
+    else:
+        path = unquote(parts.path) if parts.scheme == "file" else source
+        data = Path(path).expanduser().read_bytes()
+    if len(data) > KEYS_BYTES_MAX:
+        raise ValueError(f"more than {KEYS_BYTES_MAX} bytes")
+    return data
 
-    def _text(self) -> bytes:
-        parts = urlparse(self._source)
-        if parts.scheme in ("http", "https"):
-            with urlopen(self._source, timeout=FETCH_SECONDS_MAX) as answer:  # noqa: S310 - the operator's own
-                data: bytes = answer.read(KEYS_BYTES_MAX + 1)
-        else:
-            path = unquote(parts.path) if parts.scheme == "file" else self._source
-            data = Path(path).expanduser().read_bytes()
-        if len(data) > KEYS_BYTES_MAX:
-            raise ValueError(f"more than {KEYS_BYTES_MAX} bytes")
-        return data
+
+# -- of what tokens and keys are made --------------------------------------------------------------
+
+
+def _read_token(token: str) -> _Token | None:
+    """None if it is no token."""
+    try:
+        signed, _, signature_text = token.rpartition(".")
+        header_text, _, claims_text = signed.partition(".")
+        header = json.loads(_bytes(header_text))
+        algorithm = header["alg"]
+        if "crit" in header or not isinstance(algorithm, str):
+            return None
+        return _Token(algorithm, header.get("kid"), _bytes(signature_text), signed, claims_text)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _key(jwk: Mapping[str, Any]) -> PublicKey | None:

@@ -270,10 +270,7 @@ class Node:
         self.is_serving = False
         self._close_doors()
         await self._dismiss_clients()
-        await self.assembly.password_worker.drain()
-        self.assembly.password_worker.close()
-        if self.assembly.audit is not None:
-            await self.assembly.audit.stop()
+        await self.assembly.stop()
         await self._data.stop()
         if self._timer is not None:
             self._timer.cancel()
@@ -323,7 +320,7 @@ class Node:
         self.is_serving = False
         self._close_doors()
         await self._drop_clients()
-        self.assembly.password_worker.close()
+        self.assembly.end_threads()
         self._data.end_threads()
 
 

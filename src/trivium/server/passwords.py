@@ -2,23 +2,29 @@
 the loop cannot wait.
 
 The parameters are those that OWASP recommends for little memory: 19 MiB, two passes, one lane. One thread, so
-that many logins at once wait for each other and not for memory. Hashes name their parameters: raising these
-later leaves every stored one valid.
+that many logins at once wait for each other and not for memory (``password_queue``). Hashes name their
+parameters: raising these later leaves every stored one valid.
+
+- A password that was right is remembered by a keyed digest, in memory only: who comes back with it need not
+  wait, however many others try theirs. The key is made anew at each start; another hash is another password.
+- The same claim made many times at once is checked once.
 """
 
 import base64
 import os
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
-from trivium.core.ports import HashedPassword
+from trivium.core.ports import Asker, HashedPassword
 from trivium.core.users.people import Chance
 from trivium.core.users.scram import ITERATIONS, credential_of
 from trivium.core.users.scram import SALT_BYTES as SCRAM_SALT_BYTES
-from trivium.server.worker import Worker
+from trivium.server.password_queue import INSIDE, PasswordQueue
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -28,6 +34,9 @@ PASSES: Final = 2
 LANES: Final = 1
 SALT_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
+
+REMEMBERED_MAX: Final = 10_000
+"""Passwords that were right; with more, the one that was not used for longest is forgotten."""
 
 NONCE_BYTES: Final = 24
 DECOY_KEY_BYTES: Final = 32
@@ -39,21 +48,64 @@ TOKEN_BYTES: Final = 50
 class ArgonPasswords:
     """The core's port ``Passwords``. The library is loaded when it is first needed, in the thread."""
 
-    def __init__(self, worker: Worker, *, memory_kib: int = MEMORY_KIB, passes: int = PASSES) -> None:
-        self._worker = worker
+    def __init__(self, queue: PasswordQueue, *, memory_kib: int = MEMORY_KIB, passes: int = PASSES) -> None:
+        self._queue = queue
         self._memory_kib = memory_kib
         self._passes = passes
+        self._key = os.urandom(blake2b.MAX_KEY_SIZE)
+        self._right: OrderedDict[bytes, None] = OrderedDict()
+        self._checking: dict[bytes, list[Callable[[bool | None], None]]] = {}
+        """Who waits to hear of a claim."""
 
     def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
-        self._worker.run(lambda: HashedPassword(self._hasher.hash(password), _salted(password)), done)
+        self._queue.run(INSIDE, lambda: HashedPassword(self._hasher.hash(password), _salted(password)), done)
 
     def salt(
-        self, mechanism: ScramMechanism, password: str, salt: bytes, done: Callable[[ScramCredential], None]
+        self,
+        mechanism: ScramMechanism,
+        password: str,
+        salt: bytes,
+        asker: Asker,
+        done: Callable[[ScramCredential | None], None],
     ) -> None:
-        self._worker.run(lambda: _credential(mechanism, password, salt), done)
+        if not self._queue.run(asker.address, lambda: _credential(mechanism, password, salt), done):
+            done(None)
 
-    def verify(self, stored: str | None, password: str, done: Callable[[bool], None]) -> None:
-        self._worker.run(lambda: self._verify(stored, password), done)
+    def recalls(self, stored: str | None, password: str, username: str) -> bool:
+        claim = self._claim(stored, password, username)
+        is_known = claim in self._right
+        if is_known:
+            self._right.move_to_end(claim)
+        return is_known
+
+    def verify(
+        self, stored: str | None, password: str, asker: Asker, done: Callable[[bool | None], None]
+    ) -> None:
+        claim = self._claim(stored, password, asker.username)
+        if claim in self._checking:
+            self._checking[claim].append(done)
+        elif self._queue.run(
+            asker.address, lambda: self._verify(stored, password), lambda right: self._verified(claim, right)
+        ):
+            self._checking[claim] = [done]
+        else:
+            done(None)
+
+    def _verified(self, claim: bytes, is_right: bool) -> None:
+        if is_right:
+            self._right[claim] = None
+            if len(self._right) > REMEMBERED_MAX:
+                self._right.popitem(last=False)
+        for done in self._checking.pop(claim):
+            done(is_right)
+
+    def _claim(self, stored: str | None, password: str, username: str) -> bytes:
+        digest = blake2b(key=self._key)
+        for part in (stored or self._nobodys_hash, username, password):
+            text = part.encode()
+            digest.update(len(text).to_bytes(8, "big"))
+            digest.update(text)
+        return digest.digest()
 
     @cached_property
     def _hasher(self) -> "PasswordHasher":

@@ -5,6 +5,9 @@ A job that raises is a bug and is told to the loop, which reports it; errors of 
 """
 
 import asyncio
+import os
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -13,9 +16,14 @@ Result = TypeVar("Result")
 
 
 class Worker:
-    def __init__(self, loop: asyncio.AbstractEventLoop, name: str, threads: int = 1) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, name: str, threads: int = 1, niceness: int = 0
+    ) -> None:
+        """``niceness`` is by how much its threads stand back behind the loop, where threads can."""
         self._loop = loop
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._threads = ThreadPoolExecutor(
+            threads, thread_name_prefix=name, initializer=_stand_back, initargs=(niceness,)
+        )
         self._running = 0
         self._idle: list[asyncio.Future[None]] = []
 
@@ -56,5 +64,13 @@ class Worker:
             self._idle.append(waiting)
             await waiting
 
-    def close(self) -> None:
-        self._threads.shutdown()
+    def close(self, *, wait: bool = True) -> None:
+        """No further jobs. Without ``wait``, what comes of the one that runs is nobody's business."""
+        self._threads.shutdown(wait=wait)
+
+
+def _stand_back(niceness: int) -> None:
+    """On Linux a thread has a priority of its own; elsewhere it is the process's, and stays as it is."""
+    if niceness and sys.platform == "linux":
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)

@@ -73,6 +73,7 @@ BROKERS: Final = {
     "compression.lz4.level": "How hard lz4 tries, for topics that do not say.",
     "compression.type": "How batches are compressed on disk, for topics that do not say.",
     "compression.zstd.level": "How hard zstd tries, for topics that do not say.",
+    "connection.failed.authentication.delay.ms": "How much later a login that failed is told so.",
     "connections.max.idle.ms": "A connection without a request for so long is closed.",
     "connections.max.reauth.ms": "How long a login counts; 0: as long as its connection.",
     "controller.listener.names": "Listeners for controllers only; they are not opened here.",

@@ -22,7 +22,7 @@ from trivium.core.commands.users import (
     UserFacts,
 )
 from trivium.core.faults import Fault, Refused
-from trivium.core.ports import Clock, Done, HashedPassword, Passwords
+from trivium.core.ports import Asker, Clock, Done, HashedPassword, Passwords
 from trivium.core.refusing import refusing, refusing_later
 from trivium.core.trivium_log import Change, TriviumLog
 from trivium.core.users.credentials import ScramStore
@@ -175,11 +175,11 @@ class Accounts:
         user = self._own_or(Operation.ALTER, command.user, caller)
         check_password(command.new)
 
-        def verified(is_right: bool) -> None:
+        def verified(is_right: bool | None) -> None:
             if is_right:
                 self._passwords.hash(command.new, refusing_later(hashed, command, reply))
             else:
-                reply(Fault.INVALID_CREDENTIALS)
+                reply(Fault.THROTTLED if is_right is None else Fault.INVALID_CREDENTIALS)
 
         def hashed(password: HashedPassword) -> None:
             now = self._users.get(user.user_id)
@@ -191,7 +191,8 @@ class Accounts:
                 self._credentials.giving(now.username, password.scram, reply),
             )
 
-        self._passwords.verify(user.password_hash, command.current, verified)
+        asker = Asker(user.username, caller.host)
+        self._passwords.verify(user.password_hash, command.current, asker, verified)
 
     def reset_password(self, command: ResetPassword, caller: Caller, reply: Reply[Fault | None]) -> None:
         user = self._users.get(command.user)

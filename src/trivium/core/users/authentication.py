@@ -6,7 +6,8 @@
     OAUTHBEARER       ``bearer``, by a token that somebody else has signed
 
 Whatever goes wrong is one answer, ``INVALID_CREDENTIALS``: a wrong name, a wrong password, a message that is
-none. Only who has proven itself hears that its user is inactive.
+none. Only who has proven itself hears that its user is inactive. What is dear to check is ``THROTTLED`` for
+an address that has failed too often, and when too many others wait.
 """
 
 from base64 import b64encode
@@ -19,8 +20,9 @@ from trivium.core.commands.sasl import Authenticate, SaslStep
 from trivium.core.commands.users import LoggedIn, LogIn
 from trivium.core.faults import Fault
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
-from trivium.core.ports import BearerTokens, Clock, Passwords
+from trivium.core.ports import Asker, BearerTokens, Clock, Passwords
 from trivium.core.users import scram
+from trivium.core.users.attempts import Attempts
 from trivium.core.users.bearer import OAUTHBEARER, BearerRules, judge, read_message
 from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
@@ -40,6 +42,7 @@ class Bearers(NamedTuple):
 Step = Callable[[Authenticate, Caller, Reply[SaslStep]], None]
 
 _FAILED: Final = SaslStep(Fault.INVALID_CREDENTIALS)
+_THROTTLED: Final = SaslStep(Fault.THROTTLED)
 
 
 class Authentication:
@@ -49,6 +52,7 @@ class Authentication:
         credentials: ScramStore,
         delegation: Delegation,
         passwords: Passwords,
+        attempts: Attempts,
         bearers: Bearers | None,
         clock: Clock,
         new_nonce: Callable[[], str],
@@ -61,6 +65,7 @@ class Authentication:
         self._credentials = credentials
         self._delegation = delegation
         self._passwords = passwords
+        self._attempts = attempts
         self._bearers = bearers
         self._clock = clock
         self._new_nonce = new_nonce
@@ -98,11 +103,15 @@ class Authentication:
         if found is None:
             reply(_FAILED)
             return
+        if self._attempts.are_used_up(caller.host):
+            reply(_THROTTLED)
+            return
         token, authzid = found
 
         def judged(claims: Mapping[str, Any] | None) -> None:
             bearer = None if claims is None else judge(claims, authzid, rules, self._clock.wall_ms())
             if bearer is None:
+                self._attempts.failed(caller.host)
                 reply(_FAILED)
                 return
             step = _ended(self._logging_in.welcome(bearer.username, caller))
@@ -113,14 +122,18 @@ class Authentication:
     def _scram(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
         try:
             if command.exchange is None:
-                self._begin_scram(scram.MECHANISMS[command.mechanism], command.message, reply)
+                self._begin_scram(scram.MECHANISMS[command.mechanism], command.message, caller, reply)
             else:
                 answer = scram.finish(command.exchange, command.message)
                 reply(self._proven(command.exchange, answer, caller))
         except scram.Broken:
+            if command.exchange is not None and command.exchange.is_token:
+                self._attempts.failed(caller.host)
             reply(_FAILED)
 
-    def _begin_scram(self, mechanism: ScramMechanism, message: bytes, reply: Reply[SaslStep]) -> None:
+    def _begin_scram(
+        self, mechanism: ScramMechanism, message: bytes, caller: Caller, reply: Reply[SaslStep]
+    ) -> None:
         first = scram.read_first(message)
 
         def begin(credential: ScramCredential | None) -> None:
@@ -131,11 +144,21 @@ class Authentication:
             begin(self._credentials.of(first.username).get(mechanism))
             return
         # The secret of a token is its password. A token that does not count takes the same work.
+        if self._attempts.are_used_up(caller.host):
+            reply(_THROTTLED)
+            return
         token_id = first.username
         is_valid = self._delegation.valid(token_id) is not None
         password = b64encode(self._delegation.secret_of(token_id)).decode() if is_valid else ""
         salt = scram.salt_of(mechanism, token_id, self._decoy_key)
-        self._passwords.salt(mechanism, password, salt, lambda made: begin(made if is_valid else None))
+
+        def salted(made: ScramCredential | None) -> None:
+            if made is None:
+                reply(_THROTTLED)
+            else:
+                begin(made if is_valid else None)
+
+        self._passwords.salt(mechanism, password, salt, Asker(token_id, caller.host), salted)
 
     def _proven(self, exchange: scram.Exchange, answer: bytes, caller: Caller) -> SaslStep:
         if exchange.is_token:

@@ -1,7 +1,8 @@
 """Proving who one is: by password, by a token, or by a certificate that TLS has checked.
 
 A wrong name and a wrong password are one answer and take one time, so that nobody learns which names exist.
-Whether a user is active is told only to those who know the password.
+Whether a user is active is told only to those who know the password. Addresses that have failed too often are
+``THROTTLED``, whatever they say (``attempts``).
 """
 
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from trivium.core.commands.users import (
     LogOut,
 )
 from trivium.core.faults import Fault
-from trivium.core.ports import Clock, Passwords
+from trivium.core.ports import Asker, Clock, Passwords
+from trivium.core.users.attempts import Attempts
 from trivium.core.users.directory import UserDirectory
 from trivium.core.users.user import User, UserStatus
 
@@ -32,10 +34,16 @@ def token_hash(token: str) -> bytes:
 
 class LoggingIn:
     def __init__(
-        self, users: UserDirectory, passwords: Passwords, clock: Clock, session_changed: SessionChanged
+        self,
+        users: UserDirectory,
+        passwords: Passwords,
+        attempts: Attempts,
+        clock: Clock,
+        session_changed: SessionChanged,
     ) -> None:
         self._users = users
         self._passwords = passwords
+        self._attempts = attempts
         self._clock = clock
         self._session_changed = session_changed
         self.routes: Routes = {
@@ -47,15 +55,26 @@ class LoggingIn:
 
     def log_in(self, command: LogIn, caller: Caller, reply: Reply[LoggedIn]) -> None:
         user = self._users.find(command.username)
+        username, password = command.username, command.password
+        stored = None if user is None else user.password_hash
+        if self._passwords.recalls(stored, password, username) and user is not None:
+            reply(self._welcome(user, caller))
+            return
+        if self._attempts.are_used_up(caller.host):
+            reply(LoggedIn(Fault.THROTTLED))
+            return
 
-        def verified(is_right: bool) -> None:
-            now = self._users.find(command.username)
-            if not is_right or user is None or now is None or now.password_hash != user.password_hash:
+        def verified(is_right: bool | None) -> None:
+            now = self._users.find(username)
+            if is_right is None:
+                reply(LoggedIn(Fault.THROTTLED))
+            elif not is_right or user is None or now is None or now.password_hash != user.password_hash:
+                self._attempts.failed(caller.host)
                 reply(LoggedIn(Fault.INVALID_CREDENTIALS))
             else:
                 reply(self._welcome(now, caller))
 
-        self._passwords.verify(None if user is None else user.password_hash, command.password, verified)
+        self._passwords.verify(stored, password, Asker(username, caller.host), verified)
 
     def log_in_with_token(self, command: LogInWithToken, caller: Caller, reply: Reply[LoggedIn]) -> None:
         token = self._users.token_with(token_hash(command.token))

@@ -7,8 +7,10 @@ from trivium.core.access import Access
 from trivium.core.cluster import Cluster
 from trivium.core.commands.command import Routes
 from trivium.core.ports import Clock, Passwords
+from trivium.core.timers import Timers
 from trivium.core.trivium_log import TriviumLog
 from trivium.core.users.accounts import Accounts
+from trivium.core.users.attempts import Attempts, told_late
 from trivium.core.users.authentication import Authentication, Bearers
 from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
@@ -41,6 +43,14 @@ class Delegating(NamedTuple):
         return "Delegating()"
 
 
+class Failing(NamedTuple):
+    """What becomes of logins that fail (``attempts``)."""
+
+    timers: Timers
+    delay_ms: int = 0
+    per_minute_max: int = 0
+
+
 class People:
     def __init__(
         self,
@@ -52,15 +62,17 @@ class People:
         clock: Clock,
         chance: Chance,
         delegating: Delegating,
+        failing: Failing,
         session_changed: SessionChanged,
         company_changed: Callable[[bool], None],
         bearers: Bearers | None = None,
     ) -> None:
         credentials = ScramStore(cluster, users, access)
-        logging_in = LoggingIn(users, passwords, clock, session_changed)
+        attempts = Attempts(clock, failing.per_minute_max)
+        logging_in = LoggingIn(users, passwords, attempts, clock, session_changed)
         delegation = Delegation(cluster, access, chance.new_id, **delegating._asdict())
         self.founding = Founding(users, log, passwords, credentials, clock)
-        self.routes: Routes = {
+        routes: Routes = {
             **Accounts(users, log, passwords, credentials, access, clock, company_changed).routes,
             **logging_in.routes,
             **Tokens(users, log, clock, chance.new_token).routes,
@@ -71,9 +83,11 @@ class People:
                 credentials,
                 delegation,
                 passwords,
+                attempts,
                 bearers,
                 clock,
                 chance.new_nonce,
                 chance.decoy_key,
             ).routes,
         }
+        self.routes = told_late(routes, failing.timers, failing.delay_ms)

@@ -8,7 +8,9 @@ Rules:
 - Where a login is required, nothing is served before it but ApiVersions and these two, and nothing larger
   than ``FRAME_BYTES_MAX_BEFORE_LOGIN`` is received (promises S3, S7).
 - While a message is being judged nothing else is begun: the next request may be somebody else's.
-- A login that fails ends the connection, after its answer.
+- A login that fails ends the connection, after its answer. One that was not looked at, because its address
+  has failed too often or too many others wait, ends it without: a client takes an answer for the last word
+  about its password, and the end of a connection for something to try again.
 - A login counts for a time if the listener says so (KIP-368). Then it has to be made again: by the same user,
   with the same mechanism, before anything else is asked.
 """
@@ -18,10 +20,12 @@ from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
 from trivium.core.commands.sasl import Authenticate, SaslStep
+from trivium.core.faults import Fault
 from trivium.messages.api import ApiKey
 
 FAILED: Final = "Authentication failed: the credentials are not valid."
 """For everything that can be wrong with them: nobody learns which users there are."""
+NOT_NOW: Final = "there are too many logins, or too many that failed from its address"
 OF_ANOTHER: Final = "Authentication failed: a connection cannot change its user or its mechanism."
 
 _BEFORE_LOGIN: Final = frozenset((ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE))
@@ -92,7 +96,7 @@ class Login:
         """What comes of it: None if all is well so far, else a sentence, and it is over."""
         if step.fault is not None:
             self._state = _State.OVER
-            return FAILED
+            return NOT_NOW if step.fault is Fault.THROTTLED else FAILED
         if step.logged_in is None:
             self._exchange = step.exchange
             self._state = _State.CHOSEN

@@ -242,6 +242,7 @@ def _limits(values: _Values) -> Limits:
         request_memory_bytes=request_memory_bytes,
         response_memory_bytes=values.own("limits.response-memory-bytes"),
         rustlog_consumer_bytes_per_second=values.own("limits.rustlog-consumer-bytes-per-second"),
+        failed_logins_per_minute=values.own("limits.failed-logins-per-minute"),
         first_request_ms=values.own("limits.first-request-ms"),
         slow_sender_ms=values.own("limits.slow-sender-ms"),
         slow_reader_ms=values.own("limits.slow-reader-ms"),

@@ -119,6 +119,8 @@ class Limits(NamedTuple):
     """limits.response-memory-bytes: of all answers together that peers have not taken yet."""
     rustlog_consumer_bytes_per_second: int
     """limits.rustlog-consumer-bytes-per-second: payload for a RustLog connection that reads for a group."""
+    failed_logins_per_minute: int
+    """limits.failed-logins-per-minute: of one address, whose passwords are not looked at then; 0: any."""
     first_request_ms: int
     """limits.first-request-ms: from the connection to its first whole request."""
     slow_sender_ms: int

@@ -149,6 +149,13 @@ _ROWS: Final = (
         "How fast a RustLog connection may read for a group; 0: as fast as it goes.",
     ),
     _row(
+        "limits.failed-logins-per-minute",
+        INT,
+        60,
+        at_least(0),
+        "Failed logins of one address; beyond it passwords from there are not looked at. 0: no limit.",
+    ),
+    _row(
         "limits.first-request-ms",
         INT,
         30_000,

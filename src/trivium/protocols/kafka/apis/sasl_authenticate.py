@@ -9,26 +9,29 @@ from trivium.core.commands.sasl import Authenticate, SaslStep
 from trivium.messages.api import ApiKey
 from trivium.messages.api.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from trivium.messages.errors import ErrorCode
-from trivium.protocols.kafka.api import Api, Call
+from trivium.protocols.kafka.api import Api, Call, NoAnswer
+from trivium.protocols.kafka.login import NOT_NOW
 
 _LIFETIME_SINCE = 1
-_NOT_NOW = "There is nothing to authenticate: send SaslHandshake first."
+_NOTHING_BEGUN = "There is nothing to authenticate: send SaslHandshake first."
 
 
 def to_command(request: SaslAuthenticateRequest, call: Call) -> Authenticate | SaslAuthenticateResponse:
     command = None if call.login is None else call.login.judge(bytes(request.auth_bytes))
     if command is None:
         return SaslAuthenticateResponse(
-            error_code=ErrorCode.ILLEGAL_SASL_STATE, error_message=_NOT_NOW, auth_bytes=b""
+            error_code=ErrorCode.ILLEGAL_SASL_STATE, error_message=_NOTHING_BEGUN, auth_bytes=b""
         )
     call.wait_for_login()
     return command
 
 
-def to_response(step: SaslStep, call: Call) -> SaslAuthenticateResponse:
+def to_response(step: SaslStep, call: Call) -> SaslAuthenticateResponse | NoAnswer:
     assert call.login is not None
     reason = call.login.judged(step)
     call.login_judged(step, reason)
+    if reason == NOT_NOW:
+        return NoAnswer.SILENCE  # and the connection ends
     if reason is not None:
         return SaslAuthenticateResponse(
             error_code=ErrorCode.SASL_AUTHENTICATION_FAILED, error_message=reason, auth_bytes=b""
