@@ -132,3 +132,16 @@ def test_doctor_finds_a_file_with_secrets_that_others_may_read(tmp_path: Path) -
     assert "canary" not in repr(found(settings, path))
     path.chmod(0o600)
     assert risks(settings, path) == set()
+
+
+def test_doctor_finds_a_keytab_that_others_may_read(tmp_path: Path) -> None:
+    keytab = tmp_path / "kafka.keytab"
+    keytab.touch(mode=0o644)
+    settings = {
+        "listen.kafka": "127.0.0.1:1",
+        "kerberos.keytab": str(keytab),
+        "kerberos.principal": "kafka/localhost@EXAMPLE.COM",
+    }
+    assert risks(settings) == {str(keytab)}
+    keytab.chmod(0o600)
+    assert risks(settings) == set()

@@ -269,6 +269,28 @@ class BearerTokens(Protocol):
         ...
 
 
+class Accepted(NamedTuple):
+    """A token of a client has been taken. ``principal``: who it is, once there is a context on this side."""
+
+    context: Any
+    answer: bytes
+    principal: str | None
+
+
+class Tickets(Protocol):
+    """Kerberos, for who is asked for a service. A context belongs to one exchange, and only this port looks
+    into it. All answer later; None is for what cannot be trusted.
+    """
+
+    def accept(self, context: Any, token: bytes, done: Callable[[Accepted | None], None]) -> None:
+        """``context`` is None at first."""
+        ...
+
+    def wrap(self, context: Any, message: bytes, done: Callable[[bytes | None], None]) -> None: ...
+
+    def unwrap(self, context: Any, message: bytes, done: Callable[[bytes | None], None]) -> None: ...
+
+
 class MachineFacts(NamedTuple):
     """The process and the machine it runs on. Times are microseconds, sizes are bytes."""
 

@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     from trivium.core.transactions.coordinator import TransactionCoordinator
     from trivium.core.transactions.transaction import Producer
     from trivium.core.users.authentication import Bearers
+    from trivium.core.users.kerberos import Kerberos
     from trivium.core.users.people import People
     from trivium.server.audit import AuditTrail
     from trivium.server.bearer_tokens import JwksTokens
+    from trivium.server.kerberos import Keytab, KeytabTickets
     from trivium.server.own_state import OwnState
 
 
@@ -68,7 +70,10 @@ class Assembly:
         data: NodeData,
         clock: SystemClock,
         timers: Timers,
+        keytab: "Keytab | None" = None,
     ) -> None:
+        """``keytab``: where listeners offer GSSAPI."""
+        self._keytab = keytab
         self._loop = loop
         self._configuration = configuration
         self._settings = data.settings
@@ -79,6 +84,7 @@ class Assembly:
         self._password_worker = Worker(loop, "passwords", niceness=PASSWORD_NICENESS)
         self._password_queue = PasswordQueue(loop, self._password_worker)
         self._jwks: JwksTokens | None = None
+        self._tickets: KeytabTickets | None = None
         self.has_new_user = False
         """Whether this start has made the first user."""
         self.cluster = Cluster(
@@ -214,6 +220,8 @@ class Assembly:
         self._password_worker.close()
         if self._jwks is not None:
             self._jwks.close()
+        if self._tickets is not None:
+            self._tickets.close()
 
     # -- what several nouns share ------------------------------------------------------------------
 
@@ -314,6 +322,7 @@ class Assembly:
             lambda caller, user_id: self.streams.clients.session_changed(caller, user_id),
             self._strangers.report_change,
             self._bearers(),
+            self._kerberos(),
         )
 
     def _bearers(self) -> "Bearers | None":
@@ -338,6 +347,22 @@ class Assembly:
                 settings.get("sasl.oauthbearer.sub.claim.name", "sub"),
                 whole(self._settings.broker, "sasl.oauthbearer.clock.skew.seconds"),
             ),
+        )
+
+    def _kerberos(self) -> "Kerberos | None":
+        """Who may come in by tickets, if anybody."""
+        keytab, settings = self._keytab, self._configuration.kerberos
+        if keytab is None or settings is None:
+            return None
+        from trivium.core.users.kerberos import Kerberos
+        from trivium.core.users.kerberos_names import LocalNames
+        from trivium.server.kerberos import KeytabTickets
+
+        self._tickets = KeytabTickets(self._loop, keytab)
+        return Kerberos(
+            self._tickets,
+            LocalNames.parse(settings.rules, keytab.principal.realm),
+            keytab.principal.service,
         )
 
     def committed(self) -> "Iterable[tuple[str, Place, int]]":

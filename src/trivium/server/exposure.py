@@ -164,6 +164,14 @@ def _of_files(configuration: Configuration, config_path: Path | None) -> Iterato
             "Other users of this machine may read it, and there are secrets in the configuration.",
             f"chmod 600 {config_path}, or give secrets in the environment.",
         )
+    keytab = None if configuration.kerberos is None else configuration.kerberos.keytab
+    if keytab is not None and others_may_read(keytab):
+        yield Finding(
+            Weight.RISK,
+            str(keytab),
+            "Other users of this machine may read the key, and let themselves in as whom they like.",
+            f"chmod 600 {keytab}",
+        )
     for directory in configuration.data_directories:
         if others_may_read(directory):
             yield Finding(

@@ -39,6 +39,7 @@ from trivium.server.speakers import Speakers
 
 if TYPE_CHECKING:
     from trivium.server.certificates import Certificates
+    from trivium.server.kerberos import Keytab
 
 STRAYS_SHOWN_MAX = 20
 """Names in one line of the log."""
@@ -79,10 +80,11 @@ class Node:
                 if listener.protocol in _SERVED:
                     self._read_certificates(listener)
                     self._sockets.append((listener, bind(listener.address)))
+            keytab = self._read_keytab()
             refuse_open_doors(self._configuration)
             self._open_log()
             self._report_opening()
-            self._build_core()
+            self._build_core(keytab)
             await self._data.settle(self.cluster, self._registered_listeners())
             await self.assembly.resume([listener for listener, _ in self._sockets if _has_users(listener)])
             self._data.start()
@@ -96,6 +98,13 @@ class Node:
 
             self._certificates[listener] = Certificates(listener.tls, self._loop.time)
 
+    def _read_keytab(self) -> "Keytab | None":
+        if self._configuration.kerberos is None:
+            return None
+        from trivium.server.kerberos import Keytab  # few nodes need it
+
+        return Keytab(self._configuration.kerberos)
+
     def _open_log(self) -> None:
         self._timers = Timers(self._clock, self._rearm)
         self._data = NodeData(self._loop, self._configuration, self._files, self._clock, self._timers)
@@ -103,9 +112,9 @@ class Node:
         self._log_is_open = True
         self.store, self.storage, self.meta = self._data.store, self._data.storage, self._data.meta
 
-    def _build_core(self) -> None:
+    def _build_core(self, keytab: "Keytab | None") -> None:
         self.assembly = assembly = Assembly(
-            self._loop, self._configuration, self._data, self._clock, self._timers
+            self._loop, self._configuration, self._data, self._clock, self._timers, keytab
         )
         self.broker, self.cluster = assembly.broker, assembly.cluster
         self.speakers = Speakers(

@@ -111,7 +111,12 @@ class Speakers:
 
             public = listener.advertised
             here = Endpoint(public.host, public.port) if public else Endpoint(dialled[0], dialled[1])
-            sasl = None if listener.sasl is None else Sasl(*listener.sasl)
+            offered = listener.sasl
+            sasl = (
+                Sasl(offered.mechanisms, offered.is_required, offered.reauthentication_ms)
+                if offered
+                else None
+            )
             return KafkaSession(self.kafka, peer[0], here, connection.wake, certified_name=name, sasl=sasl)
         if protocol is Protocol.RUSTLOG:
             from trivium.protocols.rustlog.session import RustLogSession

@@ -4,6 +4,7 @@
     SCRAM-SHA-256     ``scram``, by the credentials of the metadata log, or by a delegation token
     SCRAM-SHA-512
     OAUTHBEARER       ``bearer``, by a token that somebody else has signed
+    GSSAPI            ``kerberos``, by a ticket
 
 Whatever goes wrong is one answer, ``INVALID_CREDENTIALS``: a wrong name, a wrong password, a message that is
 none. Only who has proven itself hears that its user is inactive. What is dear to check is ``THROTTLED`` for
@@ -26,6 +27,7 @@ from trivium.core.users.attempts import Attempts
 from trivium.core.users.bearer import OAUTHBEARER, BearerRules, judge, read_message
 from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
+from trivium.core.users.kerberos import GSSAPI, Kerberos, Progress
 from trivium.core.users.logging_in import LoggingIn
 
 PLAIN: Final = "PLAIN"
@@ -57,9 +59,10 @@ class Authentication:
         clock: Clock,
         new_nonce: Callable[[], str],
         decoy_key: bytes,
+        kerberos: Kerberos | None = None,
     ) -> None:
         """``decoy_key`` is secret and the same for as long as the node runs. Without ``bearers`` there is no
-        OAUTHBEARER.
+        OAUTHBEARER, without ``kerberos`` no GSSAPI.
         """
         self._logging_in = logging_in
         self._credentials = credentials
@@ -70,10 +73,12 @@ class Authentication:
         self._clock = clock
         self._new_nonce = new_nonce
         self._decoy_key = decoy_key
+        self._kerberos = kerberos
         self._steps: Mapping[str, Step] = {
             PLAIN: self._plain,
             **dict.fromkeys(scram.MECHANISMS, self._scram),
             **({} if bearers is None else {OAUTHBEARER: self._bearer}),
+            **({} if kerberos is None else {GSSAPI: self._ticket}),
         }
         self.routes: Routes = {Authenticate: self.step}
 
@@ -118,6 +123,23 @@ class Authentication:
             reply(step._replace(lifetime_ms=bearer.lifetime_ms))
 
         tokens.claims(token, judged)
+
+    def _ticket(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
+        assert self._kerberos is not None
+        if self._attempts.are_used_up(caller.host):
+            reply(_THROTTLED)
+            return
+
+        def judged(progress: Progress) -> None:
+            if progress.username is not None:
+                reply(_ended(self._logging_in.welcome(progress.username, caller)))
+            elif progress.exchange is not None:
+                reply(SaslStep(answer=progress.answer, exchange=progress.exchange))
+            else:
+                self._attempts.failed(caller.host)
+                reply(_FAILED)
+
+        self._kerberos.step(command.exchange, command.message, judged)
 
     def _scram(self, command: Authenticate, caller: Caller, reply: Reply[SaslStep]) -> None:
         try:

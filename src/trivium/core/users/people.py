@@ -16,6 +16,7 @@ from trivium.core.users.credentials import ScramStore
 from trivium.core.users.delegation import Delegation
 from trivium.core.users.directory import UserDirectory
 from trivium.core.users.founding import Founding
+from trivium.core.users.kerberos import Kerberos
 from trivium.core.users.logging_in import LoggingIn, SessionChanged
 from trivium.core.users.tokens import Tokens
 
@@ -66,6 +67,7 @@ class People:
         session_changed: SessionChanged,
         company_changed: Callable[[bool], None],
         bearers: Bearers | None = None,
+        kerberos: Kerberos | None = None,
     ) -> None:
         credentials = ScramStore(cluster, users, access)
         attempts = Attempts(clock, failing.per_minute_max)
@@ -88,6 +90,7 @@ class People:
                 clock,
                 chance.new_nonce,
                 chance.decoy_key,
+                kerberos,
             ).routes,
         }
         self.routes = told_late(routes, failing.timers, failing.delay_ms)

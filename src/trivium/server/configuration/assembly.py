@@ -28,6 +28,7 @@ from trivium.server.configuration.configuration import (
 )
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.given import Given
+from trivium.server.configuration.kerberos import one_for_all
 from trivium.server.configuration.listeners import kafka_listeners, listeners_at, public_addresses
 from trivium.server.configuration.names import definition_of
 from trivium.server.configuration.own_settings import KAFKA_NAMES, OWN, OWN_NAMES
@@ -66,6 +67,11 @@ def assemble(given: Mapping[str, Given]) -> Configuration:
         authorization=_authorization(values),
         audit=_audit(values),
         iggy=_iggy(values),
+        kerberos=one_for_all(
+            each.sasl.kerberos
+            for each in listeners
+            if each.sasl is not None and each.sasl.kerberos is not None
+        ),
         static_settings=_static_settings(values, listeners, directories, node_id),
         settings=_settings(given, _texts(listeners)),
     )

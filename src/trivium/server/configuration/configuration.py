@@ -15,6 +15,7 @@ from trivium.core.config.broker import BROKER
 from trivium.core.config.definition import Definition
 from trivium.core.config.valid import Value
 from trivium.server.configuration.address import Address
+from trivium.server.configuration.kerberos import KerberosSettings
 from trivium.server.configuration.security import Sasl, SecurityProtocol, Tls
 
 DEFAULT: Final = "default"
@@ -189,6 +190,8 @@ class Configuration:
     """None: access control lists do not count."""
     audit: AuditSettings
     iggy: IggySettings
+    kerberos: KerberosSettings | None
+    """None: no listener offers GSSAPI."""
     static_settings: Mapping[str, str] = field(repr=False)
     """By Kafka's names, what somebody has set: DescribeConfigs calls it static. May hold secrets."""
     settings: Mapping[str, Setting] = field(repr=False)

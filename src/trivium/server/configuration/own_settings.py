@@ -46,6 +46,8 @@ _ROWS: Final = (
         "Whether clients have to show certificates of their own.",
     ),
     _row("tls.min-version", STRING, "1.2", one_of("1.2", "1.3"), "The oldest TLS that is spoken."),
+    _row("kerberos.keytab", STRING, None, None, "The file with the key for GSSAPI (Kerberos)."),
+    _row("kerberos.principal", STRING, None, None, "Whose key it is, such as kafka/HOST@REALM."),
     _row(
         "iggy.durability",
         STRING,

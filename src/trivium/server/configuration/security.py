@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.given import Given
+from trivium.server.configuration.kerberos import KerberosGiven, KerberosSettings
 
 if TYPE_CHECKING:
     from trivium.core.users.certificate_names import PrincipalRules
@@ -42,6 +43,8 @@ class Sasl(NamedTuple):
     """Whether nobody is served without."""
     reauthentication_ms: int
     """How long a login counts; 0: as long as the connection."""
+    kerberos: KerberosSettings | None = None
+    """What GSSAPI needs, where it is one of them."""
 
 
 class ClientAuth(Enum):
@@ -63,8 +66,15 @@ class Pem:
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 OAUTHBEARER: Final = "OAUTHBEARER"
 """Where there are keys to check tokens with."""
+GSSAPI: Final = "GSSAPI"
+"""Where there is a key for tickets."""
 BARE: Final = ("PLAIN", OAUTHBEARER)
 """They send what they prove themselves by as it is: only where nobody listens in, unless asked for."""
+
+_NEEDS: Final = {
+    OAUTHBEARER: "set sasl.oauthbearer.jwks.endpoint.url",
+    GSSAPI: "set kerberos.keytab and kerberos.principal",
+}
 
 TLS_VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 """Older ones are broken, and not spoken whatever anybody sets."""
@@ -130,22 +140,34 @@ class SecuritySettings:
 
     def sasl(self, *, is_required: bool, is_private: bool) -> Sasl:
         """``is_private``: nobody listens in, so that passwords may be sent as they are."""
+        kerberos = self._kerberos()
+        mechanisms = self._mechanisms(is_private, has_tickets=kerberos is not None)
         return Sasl(
-            self._mechanisms(is_private),
+            mechanisms,
             is_required,
             max(int(self._text("connections.max.reauth.ms") or 0), 0),
+            kerberos if GSSAPI in mechanisms else None,
         )
 
-    def _mechanisms(self, is_private: bool) -> tuple[str, ...]:
+    def _kerberos(self) -> KerberosSettings | None:
+        return KerberosGiven(
+            self._find(f"{self._prefix}gssapi.sasl.jaas.config"),
+            self._given("kerberos.keytab"),
+            self._given("kerberos.principal"),
+            self._given("sasl.kerberos.service.name"),
+            self._given("sasl.kerberos.principal.to.local.rules"),
+        ).settings()
+
+    def _mechanisms(self, is_private: bool, *, has_tickets: bool) -> tuple[str, ...]:
         given = self._given("sasl.enabled.mechanisms")
         has_keys = self._given("sasl.oauthbearer.jwks.endpoint.url") is not None
-        known = (*MECHANISMS, OAUTHBEARER) if has_keys else MECHANISMS
+        known = (*MECHANISMS, *([OAUTHBEARER] if has_keys else []), *([GSSAPI] if has_tickets else []))
         if given is None:
             return tuple(each for each in known if is_private or each not in BARE)
         chosen = tuple(dict.fromkeys(item.upper() for item in _items(given.text)))
         for mechanism in chosen:
             if mechanism not in known:
-                hint = "set sasl.oauthbearer.jwks.endpoint.url" if mechanism == OAUTHBEARER else "take it out"
+                hint = _NEEDS.get(mechanism, "take it out")
                 raise ConfigurationError(
                     f"{given.name} has {mechanism} ({given.source}), and this node knows "
                     f"{', '.join(known)}: {hint}."
