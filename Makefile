@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 N      ?= 100
 
-.PHONY: help setup demo test check bench crash sim interop pipelines clean
+.PHONY: help setup demo test check bench crash abuse sim interop pipelines clean
 
 help:
 	@echo "make demo          the tour: three protocols in, a pipeline on Spark, checked tables out"
@@ -15,6 +15,7 @@ help:
 	@echo "make setup         only the virtual environment, in $(VENV)"
 	@echo "make bench         the benchmarks, as ratios against the references"
 	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
+	@echo "make abuse N=100   the long form of the security tests; SEED=7 replays a failure"
 	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores;"
 	@echo "                   or REBALANCES=100000 of its groups"
 	@echo "make interop       Kafka's tools and broker, and clients of other languages (Java, Node, Go, kcat, tshark)"
@@ -59,6 +60,10 @@ bench: $(READY)
 
 crash: $(READY)
 	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2 --timeout 0
+
+abuse: $(READY)
+	TRIVIUM_ABUSE=$(N) TRIVIUM_ABUSE_SEED=$(SEED) TRIVIUM_EXAMPLES=$(N) \
+		$(BIN)/python -m pytest tests/abuse tests/messages/test_hostile_bytes.py -n 2 --timeout 0
 
 sim: $(READY)
 	$(BIN)/python -m trivium.testing.world $(if $(REBALANCES),--rebalances $(REBALANCES),--histories $(N))
