@@ -4,8 +4,8 @@ import click
 
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable, write_json, writing
-from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
-from trivium.cli.pipeline_running import flow_named, master_option, refusals, run_flows, runnable
+from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
+from trivium.cli.pipeline_running import flow_named, refusals, run_flows, runnable, spark_options
 from trivium.pipeline.checking.graph import graph_of
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
@@ -30,7 +30,7 @@ from trivium.pipeline.trigger import AVAILABLE_NOW
     metavar="WHEN",
     help="The same, not included. Default, and never later: where the live flow began.",
 )
-@master_option
+@spark_options
 @pipeline_broker_option
 @json_option
 def command(
@@ -57,10 +57,11 @@ def command(
 
     definition = runnable(file)
     flow = flow_named(definition, flow_name)
+    door = door_of(definition, bootstrap)
     first = _moment(definition, flow, "--from", since)
     last = None if until is None else _moment(definition, flow, "--to", until)
     with refusals():
-        backfill = plan_backfill(definition, flow, first, last, bootstrap or definition.broker())
+        backfill = plan_backfill(definition, flow, first, last, door)
     if backfill is None:
         if as_json:
             write_json({"pipeline": definition.name, "flows": []})
@@ -77,7 +78,7 @@ def command(
                 click.echo(printable(sentence))
     run_flows(
         definition,
-        bootstrap,
+        door,
         master,
         lambda run: run.start((flow_name,), AVAILABLE_NOW, backfill.passage),
         as_json=as_json,

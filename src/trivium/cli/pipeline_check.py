@@ -6,8 +6,9 @@ import click
 
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable, write_json, writing
-from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
+from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
 from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.errors import ClientError
 from trivium.pipeline.checking import broker_findings, check, in_order, relations_of, unreachable
 from trivium.pipeline.checking.broker import BROKER_TIMEOUT_S
@@ -61,7 +62,7 @@ def command(file: str, offline: bool, bootstrap: str | None, as_json: bool) -> N
     if definition is not None and not any(each.severity is Severity.ERROR for each in findings):
         findings = in_order(definition, [*findings, *_tables(definition)])
     if definition is not None and not offline:
-        findings = in_order(definition, [*findings, *_asked(definition, bootstrap or definition.broker())])
+        findings = in_order(definition, [*findings, *_asked(definition, door_of(definition, bootstrap))])
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     if as_json:
         write_json(
@@ -91,9 +92,9 @@ def _tables(definition: Definition) -> list[Finding]:
     return list(table_findings(definition, relations_of(definition)))
 
 
-def _asked(definition: Definition, address: str) -> list[Finding]:
+def _asked(definition: Definition, door: Door) -> list[Finding]:
     try:
-        with Cluster.connect(address, timeout_s=BROKER_TIMEOUT_S) as cluster:
+        with Cluster.connect(door.bootstrap, timeout_s=BROKER_TIMEOUT_S, security=door.security) as cluster:
             return list(broker_findings(definition, cluster))
     except ClientError as error:
         return [unreachable(error)]

@@ -4,15 +4,15 @@ import click
 
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable, write_json, writing
-from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
-from trivium.cli.pipeline_running import flow_named, master_option, refusals, run_flows, runnable
+from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
+from trivium.cli.pipeline_running import flow_named, refusals, run_flows, runnable, spark_options
 from trivium.pipeline.trigger import AVAILABLE_NOW
 
 
 @click.command("replay")
 @file_argument
 @click.argument("flow_name", metavar="FLOW")
-@master_option
+@spark_options
 @pipeline_broker_option
 @json_option
 def command(file: str, flow_name: str, master: str | None, bootstrap: str | None, as_json: bool) -> None:
@@ -32,14 +32,15 @@ def command(file: str, flow_name: str, master: str | None, bootstrap: str | None
 
     definition = runnable(file)
     flow = flow_named(definition, flow_name)
+    door = door_of(definition, bootstrap)
     with refusals():
-        passage = plan_replay(definition, flow, bootstrap or definition.broker())
+        passage = plan_replay(definition, flow, door)
     if passage is None:
         _say_nothing_waits(definition.name, flow_name, as_json=as_json)
         return
     (tally,) = run_flows(
         definition,
-        bootstrap,
+        door,
         master,
         lambda run: run.start((flow_name,), AVAILABLE_NOW, passage),
         as_json=as_json,

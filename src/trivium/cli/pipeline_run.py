@@ -4,8 +4,8 @@ import click
 
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable
-from trivium.cli.pipeline_file import file_argument, pipeline_broker_option
-from trivium.cli.pipeline_running import master_option, run_flows, runnable
+from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
+from trivium.cli.pipeline_running import run_flows, runnable, spark_options
 from trivium.pipeline.mistake import Mistake
 from trivium.pipeline.trigger import Trigger, parse_trigger
 
@@ -18,7 +18,7 @@ from trivium.pipeline.trigger import Trigger, parse_trigger
     metavar="WHEN",
     help="Instead of what the flows say: continuous, available-now, or how often, '10 seconds'.",
 )
-@master_option
+@spark_options
 @pipeline_broker_option
 @json_option
 def command(
@@ -42,7 +42,9 @@ def command(
     """
     definition = runnable(file)
     when = _trigger(trigger)
-    run_flows(definition, bootstrap, master, lambda run: run.start(only, when), as_json=as_json)
+    run_flows(
+        definition, door_of(definition, bootstrap), master, lambda run: run.start(only, when), as_json=as_json
+    )
 
 
 def _trigger(said: str | None) -> Trigger | None:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import read_pipeline
+from trivium.client.door import Door
 from trivium.client.errors import ClientError
 from trivium.pipeline.checking import check
 from trivium.pipeline.definition import Definition
@@ -30,9 +31,26 @@ if TYPE_CHECKING:
 
     from trivium.spark.running.run import Run
 
-master_option = click.option(
-    "--master", metavar="URL", help="Where Spark runs: local[*], or TRIVIUM_MASTER, unless said."
-)
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LOG_LEVEL: Final = "trivium.spark_log"
+
+
+def spark_options(command: F) -> F:
+    """Where Spark runs, for the command; what it writes about itself, for ``_spark``."""
+    master = click.option(
+        "--master", metavar="URL", help="Where Spark runs: local[*], or TRIVIUM_MASTER, unless said."
+    )
+    log = click.option(
+        "--spark-log",
+        type=click.Choice(["off", "error", "warn", "info"]),
+        default="off",
+        show_default=True,
+        expose_value=False,
+        callback=lambda context, _, level: context.meta.update({_LOG_LEVEL: level.upper()}),
+        help="What Spark writes of its own, on standard error: why a flow stopped is said anyway.",
+    )
+    return master(log(command))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +102,7 @@ def flow_named(definition: Definition, name: str) -> Flow:
 
 def run_flows(
     definition: Definition,
-    bootstrap: str | None,
+    door: Door,
     master: str | None,
     start: "Callable[[Run], None]",
     *,
@@ -94,7 +112,7 @@ def run_flows(
     with refusals(), _until_interrupted() as is_interrupted, _spark(master) as spark:
         from trivium.spark.running.run import Run
 
-        with Run(definition, spark, bootstrap) as run:
+        with Run(definition, spark, door.bootstrap, door.security) as run:
             start(run)
             with _watching(definition.name, run) as watch:
                 run.wait(watch, is_interrupted)
@@ -132,8 +150,9 @@ def _spark(master: str | None) -> "Iterator[SparkSession]":
     # of none until it has started, and then the handler is ours again.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     ours = signal.getsignal(signal.SIGINT)
+    level = click.get_current_context().meta[_LOG_LEVEL]
     try:
-        spark = session(master)
+        spark = session(master) if is_running else session(master, spark_log_level=level)
     except LaunchError as error:
         raise click.ClickException(printable(str(error))) from error
     finally:

@@ -116,7 +116,11 @@ def test_headers_are_asked_for_by_an_option() -> None:
         ({"kafka.isolation.level": "dirty"}, "is read_uncommitted or read_committed, not 'dirty'."),
         ({"kafka.auto.offset.reset": "earliest"}, "say by startingOffsets where a query begins"),
         ({"kafka.security.protocol": "TLS"}, "is one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, not 'TLS'"),
-        ({"kafka.security.protocol": "SASL_SSL"}, "kafka.sasl.mechanism is one of"),
+        (
+            {"kafka.security.protocol": "SASL_SSL", "kafka.sasl.mechanism": "GSSAPI"},
+            "kafka.sasl.mechanism is one of",
+        ),
+        ({"kafka.security.protocol": "SASL_SSL"}, "kafka.sasl.jaas.config has no username"),
         (
             {"kafka.security.protocol": "SASL_SSL", "kafka.sasl.mechanism": "PLAIN"},
             "kafka.sasl.jaas.config has no username",

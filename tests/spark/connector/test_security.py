@@ -9,7 +9,7 @@ from tests.clients.certificates import Certified, certified
 from trivium.client.security import PLAINTEXT, Security
 from trivium.spark.connector.broker_origin import BrokerOrigin
 from trivium.spark.connector.kafka_options import parse_kafka_options
-from trivium.spark.connector.security import security_of
+from trivium.spark.connector.security import options_of, security_of
 from trivium.testing.broker import Broker
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="ann" password="a \\" b";'
@@ -36,6 +36,20 @@ def test_options_become_security() -> None:
         mechanism="SCRAM-SHA-512",
     )
     assert 'a " b' not in repr(found), "S15"
+
+
+@pytest.mark.parametrize(
+    "security",
+    [
+        PLAINTEXT,
+        Security(has_tls=True),
+        Security(has_tls=True, ca="/ca.pem", certificate="/me.pem", checks_host=False),
+        Security(username="ann", password='a "b\\c'),
+        Security(has_tls=True, ca="/ca.pem", username="ann", password="", mechanism="PLAIN"),
+    ],
+)
+def test_security_becomes_options_and_the_same_again(security: Security) -> None:
+    assert security_of(options_of(security)) == security
 
 
 @pytest.fixture(scope="module")

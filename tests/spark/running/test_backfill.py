@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.group_offsets import CommittedOffset, commit_offsets
 from trivium.client.topology import TopicPartition
 from trivium.pipeline import Definition, Pipeline, delta, to_topic
@@ -32,14 +33,14 @@ def plan(shop: Definition, broker: Broker, since: str, until: str | None = None)
     assert flow is not None
     first = parse_moment("--from", since, ("orders",))
     last = None if until is None else parse_moment("--to", until, ("orders",))
-    return plan_backfill(shop, flow, first, last, broker.bootstrap)
+    return plan_backfill(shop, flow, first, last, Door(broker.bootstrap))
 
 
 def begin(shop: Definition, broker: Broker) -> None:
     flow, source = shop.flow("kept"), shop.source("orders")
     assert flow is not None
     assert isinstance(source, TopicSource)
-    assert beginning(shop, flow, source, broker.bootstrap) is not None
+    assert beginning(shop, flow, source, Door(broker.bootstrap)) is not None
 
 
 def test_backfills_share_out_what_lies_before_the_beginning(shop: Definition, broker: Broker) -> None:
@@ -93,11 +94,11 @@ def test_pattern_begins_with_the_topics_that_are_there_and_never_with_internal_o
     broker.create_topic("seen", 1)
     with Cluster.connect(broker.bootstrap) as cluster:
         commit_offsets(cluster, "g", {TopicPartition("seen", 0): CommittedOffset(0)})
-    found = beginning(definition, flow, every, broker.bootstrap)
+    found = beginning(definition, flow, every, Door(broker.bootstrap))
     assert found is not None
     assert "seen" in {key.topic for key in found}
     assert not [key for key in found if key.topic.startswith("__")]
-    assert beginning(definition, flow, none, broker.bootstrap) is None
+    assert beginning(definition, flow, none, Door(broker.bootstrap)) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trivium.client.cluster import Cluster
-from trivium.client.errors import ClientError
+from trivium.client.errors import BadSecurity, ClientError, LoginFailed
 from trivium.messages.api.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -44,6 +44,8 @@ def broker_findings(definition: Definition, cluster: Cluster) -> Iterator[Findin
 
 
 def unreachable(problem: ClientError) -> Finding:
+    if isinstance(problem, LoginFailed | BadSecurity):
+        return error("pipeline.bootstrap", str(problem), "See --user and --tls-ca.")
     sentence = f"Topics and rights are not checked: {problem}"
     return warning("pipeline.bootstrap", sentence, "Start it, or leave the question out with --offline.")
 

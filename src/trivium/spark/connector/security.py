@@ -57,11 +57,35 @@ def security_of(options: Mapping[str, str]) -> Security:
     )
 
 
-def _mechanism(given: Mapping[str, str]) -> str:
+def options_of(security: Security) -> dict[str, str]:
+    """The reverse: for those who read and write topics through Spark."""
+    protocol = ("SASL_" if security.username is not None else "") + (
+        "SSL" if security.has_tls else "PLAINTEXT"
+    )
+    said = {"security.protocol": protocol}
+    for store, file in (("truststore", security.ca), ("keystore", security.certificate)):
+        if file is not None:
+            said |= {f"ssl.{store}.location": file, f"ssl.{store}.type": _PEM}
+    if not security.checks_host:
+        said["ssl.endpoint.identification.algorithm"] = ""
+    if security.username is not None:
+        name, password = (
+            re.sub(r'(["\\])', r"\\\1", text or "") for text in (security.username, security.password)
+        )
+        said["sasl.jaas.config"] = f'LoginModule required username="{name}" password="{password}";'
+    if security.mechanism is not None:
+        said["sasl.mechanism"] = security.mechanism
+    return {f"kafka.{name}": text for name, text in said.items()} if security != PLAINTEXT else {}
+
+
+def _mechanism(given: Mapping[str, str]) -> str | None:
+    """None: the best that the broker offers."""
     mechanism = given.get("sasl.mechanism", "").upper()
-    if mechanism not in MECHANISMS:
-        raise BadOption(f"kafka.sasl.mechanism is one of {', '.join(MECHANISMS)}; set it.")
-    return mechanism
+    if mechanism and mechanism not in MECHANISMS:
+        raise BadOption(
+            f"kafka.sasl.mechanism is one of {', '.join(MECHANISMS)}; correct it, or leave it out."
+        )
+    return mechanism or None
 
 
 def _from_jaas(given: Mapping[str, str], name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.reader import Reader
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.ddl import parse_schema
@@ -64,9 +64,7 @@ def seen_in(error: BaseException) -> NewColumnsSeen | None:
     return NewColumnsSeen(said["source"], tuple(said["columns"]), place, said["offset"])
 
 
-def add_columns(
-    session: "SparkSession", definition: Definition, seen: NewColumnsSeen, bootstrap: str
-) -> None:
+def add_columns(session: "SparkSession", definition: Definition, seen: NewColumnsSeen, door: Door) -> None:
     """Infer their types and keep them with the state."""
     source = definition.source(seen.source)
     assert isinstance(source, TopicSource)
@@ -77,7 +75,7 @@ def add_columns(
             )
     file = Path(definition.added_columns_of(source).removeprefix("file://"))
     before = parse_schema("schema", file.read_text(encoding="utf-8")).columns if file.exists() else ()
-    new = _inferred(session, _values(seen, bootstrap), seen.columns)
+    new = _inferred(session, _values(seen, door), seen.columns)
     known = Schema(before)
     added = (*before, *(column for column in new if known.find(column.name) is None))
     if len(added) > ADDED_COLUMNS_MAX:
@@ -89,9 +87,9 @@ def add_columns(
     file.write_text(f"{Schema(added)}\n", encoding="utf-8")
 
 
-def _values(seen: NewColumnsSeen, bootstrap: str) -> list[str]:
+def _values(seen: NewColumnsSeen, door: Door) -> list[str]:
     values: list[str] = []
-    with Cluster.connect(bootstrap) as cluster, Reader(cluster, {seen.place: seen.offset}) as reader:
+    with door.connect() as cluster, Reader(cluster, {seen.place: seen.offset}) as reader:
         while not values:
             # Bounded: the record is there, a query has just read it.
             chunks = reader.poll(_POLL_S)

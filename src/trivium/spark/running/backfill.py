@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.beside import why_not_beside
 from trivium.pipeline.checking.graph import graph_of
@@ -63,7 +63,7 @@ def parse_moment(key: str, text: str, topics: tuple[str, ...]) -> Start:
 
 
 def plan_backfill(
-    definition: Definition, flow: Flow, since: Start, until: Start | None, bootstrap: str
+    definition: Definition, flow: Flow, since: Start, until: Start | None, door: Door
 ) -> Backfill | None:
     """None where nothing is left to fill. Written down before anything is done."""
     definition = with_whole_paths(definition)
@@ -75,10 +75,10 @@ def plan_backfill(
     earlier = _plans(definition, flow)
     for number, plan in earlier.items():
         if not plan["is_done"]:
-            return Backfill(_passage(definition, flow, bootstrap, number, plan), is_resumed=True)
+            return Backfill(_passage(definition, flow, door, number, plan), is_resumed=True)
     starts: dict[str, Positions] = {}
     ends: dict[str, Positions] = {}
-    with Cluster.connect(bootstrap) as cluster:
+    with door.connect() as cluster:
         for source in graph.topic_sources(definition, flow):
             live = kept_beginning(definition, flow, source)
             if live is None:
@@ -103,7 +103,7 @@ def plan_backfill(
         "is_done": False,
     }
     write_json(_file(definition, flow, number), plan)
-    return Backfill(_passage(definition, flow, bootstrap, number, plan), is_resumed=False)
+    return Backfill(_passage(definition, flow, door, number, plan), is_resumed=False)
 
 
 def _unfilled(key: TopicPartition, wanted: tuple[int, int], filled: list[tuple[int, int]]) -> tuple[int, int]:
@@ -131,13 +131,11 @@ def _range(plan: Mapping[str, Any], source: str, key: TopicPartition) -> tuple[i
     return starts.get(key, 0), ends.get(key, 0)
 
 
-def _passage(
-    definition: Definition, flow: Flow, bootstrap: str, number: int, plan: Mapping[str, Any]
-) -> Past:
+def _passage(definition: Definition, flow: Flow, door: Door, number: int, plan: Mapping[str, Any]) -> Past:
     return Past(
         definition,
         flow,
-        bootstrap,
+        door,
         number,
         {name: from_json(each) for name, each in plan["starts"].items()},
         {name: from_json(each) for name, each in plan["ends"].items()},

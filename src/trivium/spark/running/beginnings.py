@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.errors import settled
 from trivium.client.offsets import EARLIEST, LATEST, list_offsets
 from trivium.client.topology import TopicPartition
@@ -22,10 +23,10 @@ from trivium.spark.sinks.checkpoint import query_id_of
 Positions = dict[TopicPartition, int]
 
 
-def beginning(definition: Definition, flow: Flow, source: TopicSource, bootstrap: str) -> Positions | None:
+def beginning(definition: Definition, flow: Flow, source: TopicSource, door: Door) -> Positions | None:
     """The first offset of each partition, those that came later at their first record; None where there is
     no topic to read yet. Written down while the flow has no checkpoint."""
-    with Cluster.connect(bootstrap) as cluster:
+    with door.connect() as cluster:
         keys = partitions_of(cluster, source)
         if not keys:
             return None

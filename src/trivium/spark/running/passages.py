@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
@@ -43,7 +44,7 @@ class Passage(Protocol):
 class Live:
     definition: Definition
     flow: Flow
-    bootstrap: str
+    door: Door
     is_live: bool = True
 
     @property
@@ -55,8 +56,8 @@ class Live:
         return self.definition.checkpoint_of(self.flow)
 
     def open(self, session: "SparkSession", source: TopicSource) -> "DataFrame":
-        begins_at = beginning(self.definition, self.flow, source, self.bootstrap)
-        return raw_stream(session, source, self.bootstrap, self.name, begins_at)
+        begins_at = beginning(self.definition, self.flow, source, self.door)
+        return raw_stream(session, source, self.door, self.name, begins_at)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Past:
 
     definition: Definition
     flow: Flow
-    bootstrap: str
+    door: Door
     number: int
     starts: Mapping[str, Mapping[TopicPartition, int]]
     ends: Mapping[str, Mapping[TopicPartition, int]]
@@ -85,7 +86,7 @@ class Past:
         starts = to_json(self.starts[source.name])
         assigned = {topic: [int(index) for index in partitions] for topic, partitions in starts.items()}
         options = {
-            **topic_options(self.bootstrap, self.name),
+            **topic_options(self.door, self.name),
             "assign": json.dumps(assigned),
             "startingOffsets": json.dumps(starts),
             UNTIL_OPTION: json.dumps(to_json(self.ends[source.name])),
@@ -99,7 +100,7 @@ class Again:
 
     definition: Definition
     flow: Flow
-    bootstrap: str
+    door: Door
     is_live: bool = False
 
     @property
@@ -131,7 +132,7 @@ class Again:
             reader = session.readStream.format(FORMAT)
             return reader.option(TABLE_OPTION, table_to_json(quarantine.table)).load()
         options = {
-            **topic_options(self.bootstrap, self.name),
+            **topic_options(self.door, self.name),
             "subscribe": quarantine.topic,
             "startingOffsets": "earliest",
         }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trivium.client.door import Door
 from trivium.pipeline.checking.graph import Graph
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.expectation import Otherwise
@@ -25,7 +26,7 @@ from trivium.spark.sinks.checkpoint import query_id_of
 from trivium.spark.sinks.judged import RAW_COLUMNS, REASONS, RECORD
 from trivium.spark.sinks.outlets import open_outlet
 from trivium.spark.sinks.plan import SinkPlan
-from trivium.spark.sinks.writer import BATCH_OPTION, FORMAT, PLAN_OPTION
+from trivium.spark.sinks.writer import BATCH_OPTION, FORMAT
 from trivium.spark.tables.batch import MARKER
 from trivium.spark.tables.stores import open_store
 
@@ -48,7 +49,7 @@ class PreparedQuery:
             "checkpointLocation", self.plan.checkpoint
         )
         writer = writer.trigger(**_trigger(trigger))
-        options = {PLAN_OPTION: self.plan.to_option()}
+        options = self.plan.to_options()
         if _is_upsert(self.plan.rows):
             updates = writer.outputMode("update")
             session = self.frame.sparkSession
@@ -61,18 +62,18 @@ def prepare(
     definition: Definition,
     graph: Graph,
     schemas: Mapping[str, Schema],
-    bootstrap: str,
+    door: Door,
     flow: Flow,
     passage: Passage | None = None,
 ) -> PreparedQuery:
     """``passage``: what the flow is run on; None is the topics as they come."""
     assert flow.sink is not None
-    passage = passage or Live(definition, flow, bootstrap)
+    passage = passage or Live(definition, flow, door)
     frames = FlowFrames(session, definition, graph, schemas, flow, passage)
     judged = _counted(frames.judged(), flow)
     if not passage.is_live:
         check_stateless(judged, flow)
-    plan = SinkPlan(passage.name, passage.checkpoint, bootstrap, flow.sink, flow.quarantine)
+    plan = SinkPlan(passage.name, passage.checkpoint, door, flow.sink, flow.quarantine)
     names = visible(judged.drop(DROPPED), flow)
     if isinstance(flow.sink, TableSink):
         sources = graph.topic_sources(definition, flow)
@@ -80,7 +81,7 @@ def prepare(
         _check_table(judged.select(*(column(name) for name in names)), plan, flow.sink, may_grow=may_grow)
     for sink in (plan.rows, plan.rejected):
         if sink is not None:
-            open_outlet(sink, bootstrap).make_ready(query_id_of(plan.checkpoint))
+            open_outlet(sink, door).make_ready(query_id_of(plan.checkpoint))
     return PreparedQuery(flow, _shaped(judged, names, flow.sink), plan, frames.scans)
 
 

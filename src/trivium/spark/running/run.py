@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from trivium.client.door import Door
 from trivium.client.errors import ClientError
+from trivium.client.security import PLAINTEXT, Security
 from trivium.pipeline.checking.graph import graph_of
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
@@ -53,9 +55,15 @@ STOP_WAIT_S: Final = 20.0
 class Run:
     """Queries of one pipeline, each in a session of its own, on the Spark of ``spark``."""
 
-    def __init__(self, definition: Definition, spark: "SparkSession", bootstrap: str | None = None) -> None:
+    def __init__(
+        self,
+        definition: Definition,
+        spark: "SparkSession",
+        bootstrap: str | None = None,
+        security: Security = PLAINTEXT,
+    ) -> None:
         self._definition = with_whole_paths(definition)
-        self._bootstrap = bootstrap or definition.broker()
+        self._door = Door(bootstrap or definition.broker(), security)
         self._spark = spark
         self._queries: dict[str, tuple[PreparedQuery, StreamingQuery]] = {}
         self._seen: dict[str, int] = {}
@@ -87,14 +95,14 @@ class Run:
         sources = {s.name: s for flow in flows for s in graph.topic_sources(self._definition, flow)}
         try:
             session = own_session(self._spark)
-            schemas = schemas_of(session, self._definition, sources.values(), self._bootstrap)
+            schemas = schemas_of(session, self._definition, sources.values(), self._door)
             return [
                 prepare(
                     own_session(self._spark),
                     self._definition,
                     graph,
                     schemas,
-                    self._bootstrap,
+                    self._door,
                     flow,
                     self._passage,
                 )
@@ -144,7 +152,7 @@ class Run:
             return False
         self._starts[name] = self._starts.get(name, 0) + 1
         if seen is not None:
-            add_columns(own_session(self._spark), self._definition, seen, self._bootstrap)
+            add_columns(own_session(self._spark), self._definition, seen, self._door)
             (prepared,) = self._prepare([prepared.flow])
         self._queries[name] = (prepared, prepared.start(self._trigger or prepared.flow.trigger))
         return True
@@ -156,6 +164,7 @@ class Run:
             return
         _let_batches_end(active)
         context = self._spark.sparkContext
+        level = context.getConf().get("spark.log.level", "ERROR")
         context.setLogLevel("OFF")  # Spark complains at length of what it is told to break off.
         for prepared, query in self._queries.values():
             try:
@@ -165,7 +174,7 @@ class Run:
                     raise
                 self.tallies[prepared.flow.name].failure = NOT_ENDED
             self._gather(prepared.flow.name, prepared, query)
-        context.setLogLevel("ERROR")
+        context.setLogLevel(level)
 
     def raise_failure(self) -> None:
         """``FlowFailed`` for the first flow that stopped."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.offsets import offset_ranges
 from trivium.client.reader import Reader
 from trivium.pipeline.checking.source_columns import relation_of
@@ -28,30 +28,28 @@ _POLL_S: Final = 5.0
 
 
 def schemas_of(
-    session: "SparkSession", definition: Definition, sources: Iterable[TopicSource], bootstrap: str
+    session: "SparkSession", definition: Definition, sources: Iterable[TopicSource], door: Door
 ) -> dict[str, Schema]:
-    return {source.name: _schema_of(session, definition, source, bootstrap) for source in sources}
+    return {source.name: _schema_of(session, definition, source, door) for source in sources}
 
 
-def _schema_of(
-    session: "SparkSession", definition: Definition, source: TopicSource, bootstrap: str
-) -> Schema:
+def _schema_of(session: "SparkSession", definition: Definition, source: TopicSource, door: Door) -> Schema:
     known = relation_of(definition, source)[0].columns
     if known is not None:
         return Schema(tuple(each for each in known.columns if METADATA.find(each.name) is None))
-    schema = _inferred(session, source, _sample(source, bootstrap))
+    schema = _inferred(session, source, _sample(source, door))
     pinned = Path(definition.pinned_schema_of(source).removeprefix("file://"))
     pinned.parent.mkdir(parents=True, exist_ok=True)
     pinned.write_text(f"{schema}\n", encoding="utf-8")
     return schema
 
 
-def _sample(source: TopicSource, bootstrap: str) -> list[str]:
+def _sample(source: TopicSource, door: Door) -> list[str]:
     """The first values of a source's topics, as text."""
     import re
 
     values: list[str] = []
-    with Cluster.connect(bootstrap) as cluster:
+    with door.connect() as cluster:
         names = source.topics
         if source.pattern is not None:
             names = tuple(name for name in cluster.topics() if re.fullmatch(source.pattern, name))

@@ -8,11 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.schema import METADATA, Schema, quoted
 from trivium.pipeline.source import NewColumns, TableSource, TopicSource
 from trivium.pipeline.start import StartKind
 from trivium.spark.connector.offsets_json import to_json
+from trivium.spark.connector.security import options_of
 from trivium.spark.running.added_columns import announced
 from trivium.spark.running.decoding import decode
 from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
@@ -31,21 +33,22 @@ PROBLEM: Final = "problem"
 def raw_stream(
     session: "SparkSession",
     source: TopicSource,
-    bootstrap: str,
+    door: Door,
     group: str,
     begins_at: Mapping[TopicPartition, int] | None,
 ) -> "DataFrame":
     """``begins_at``: without a checkpoint; None where no topic is there yet."""
     reader = session.readStream.format("trivium").options(
-        **{**topic_options(bootstrap, group), **_subscription(source), **_start(source, begins_at)}
+        **{**topic_options(door, group), **_subscription(source), **_start(source, begins_at)}
     )
     return reader.load()
 
 
-def topic_options(bootstrap: str, group: str) -> dict[str, str]:
+def topic_options(door: Door, group: str) -> dict[str, str]:
     """How a pipeline reads any topic."""
     return {
-        "kafka.bootstrap.servers": bootstrap,
+        "kafka.bootstrap.servers": door.bootstrap,
+        **options_of(door.security),
         "kafka.group.id": group,
         "kafka.isolation.level": "read_committed",
         "includeHeaders": "true",

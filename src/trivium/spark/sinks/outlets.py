@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from trivium.client.door import Door
 from trivium.client.transactional_producer import Prepared
 from trivium.pipeline.sink import Sink, TableSink, TopicSink
 from trivium.spark.tables.batch import Batch
@@ -96,10 +97,10 @@ class _TableTask:
         return Part(self._schema.serialize().to_pybytes(), tuple(self._files.close()))
 
 
-def open_outlet(sink: Sink, bootstrap: str) -> Outlet:
+def open_outlet(sink: Sink, door: Door) -> Outlet:
     """For the rows of a flow, or for what it sets aside."""
     if isinstance(sink, TopicSink):
         from trivium.spark.sinks.topic_outlet import TopicOutlet
 
-        return TopicOutlet(sink.topic, bootstrap)
+        return TopicOutlet(sink.topic, door)
     return TableOutlet(sink)

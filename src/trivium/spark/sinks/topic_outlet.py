@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trivium.client.admin_topics import BROKER_DEFAULT, NewTopic, create_topics, describe_topics
 from trivium.client.cluster import Cluster
+from trivium.client.door import Door
 from trivium.client.errors import Refused, settled
 from trivium.client.producer import Producer
 from trivium.client.query_batches import (
@@ -37,13 +38,13 @@ _CLIENT_ID: Final = "trivium-spark"
 
 
 class TopicOutlet:
-    def __init__(self, topic: str, bootstrap: str) -> None:
+    def __init__(self, topic: str, door: Door) -> None:
         self._topic = topic
-        self._bootstrap = bootstrap
+        self._door = door
 
     def open(self, place: TaskPlace) -> TaskOutlet:
         name = transactional_id(self._query(place.query_id), place.task)
-        return _TopicTask(self._topic, self._bootstrap, name)
+        return _TopicTask(self._topic, self._door, name)
 
     def commit(self, batch: Batch, parts: Sequence[Part]) -> None:
         prepared = [part.prepared for part in parts if part.prepared is not None]
@@ -71,15 +72,15 @@ class TopicOutlet:
         return f"{query_id}.{self._topic}"
 
     def _connect(self) -> Cluster:
-        return Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
+        return self._door.connect(client_id=_CLIENT_ID)
 
 
 class _TopicTask:
     """Connects with the first row: most tasks of a quarantine have none."""
 
-    def __init__(self, topic: str, bootstrap: str, name: str) -> None:
+    def __init__(self, topic: str, door: Door, name: str) -> None:
         self._topic = topic
-        self._bootstrap = bootstrap
+        self._door = door
         self._name = name
         self._cluster: Cluster | None = None
         self._producer: Producer | None = None
@@ -112,7 +113,7 @@ class _TopicTask:
         return Part(prepared=prepared)
 
     def _open(self) -> tuple[Cluster, Producer]:
-        cluster = Cluster.connect(self._bootstrap, client_id=_CLIENT_ID)
+        cluster = self._door.connect(client_id=_CLIENT_ID)
         is_transaction = offers_batches(cluster)
         return cluster, TransactionalProducer(cluster, self._name) if is_transaction else Producer(cluster)
 

@@ -76,7 +76,7 @@ class UpsertWriter(DataSourceArrowWriter):
 
     def _quarantine(self) -> Outlet | None:
         plan = self._plan
-        return None if plan.rejected is None else open_outlet(plan.rejected, plan.bootstrap)
+        return None if plan.rejected is None else open_outlet(plan.rejected, plan.door)
 
 
 def last_of_each(rows: "pa.RecordBatch", key: tuple[str, ...]) -> "pa.RecordBatch":

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from trivium.spark.sinks.upsert import UpsertWriter
 
 FORMAT: Final = "trivium_flow"
-PLAN_OPTION: Final = "plan"
 BATCH_OPTION: Final = "batch"
 """The number of the batch, where Spark would not tell it."""
 
@@ -38,15 +37,15 @@ class FlowSink(DataSource):
         return FORMAT
 
     def streamWriter(self, schema: "StructType", overwrite: bool) -> "FlowWriter":  # noqa: N802 - Spark's name
-        from trivium.spark.sinks.plan import from_option
+        from trivium.spark.sinks.plan import from_options
 
-        return FlowWriter(from_option(self.options[PLAN_OPTION]))
+        return FlowWriter(from_options(self.options))
 
     def writer(self, schema: "StructType", overwrite: bool) -> "UpsertWriter":
-        from trivium.spark.sinks.plan import from_option
+        from trivium.spark.sinks.plan import from_options
         from trivium.spark.sinks.upsert import UpsertWriter
 
-        return UpsertWriter(from_option(self.options[PLAN_OPTION]), int(self.options[BATCH_OPTION]))
+        return UpsertWriter(from_options(self.options), int(self.options[BATCH_OPTION]))
 
 
 class FlowWriter(DataSourceStreamArrowWriter):
@@ -88,5 +87,5 @@ class FlowWriter(DataSourceStreamArrowWriter):
         from trivium.spark.sinks.outlets import open_outlet
 
         plan = self._plan
-        rejected = None if plan.rejected is None else open_outlet(plan.rejected, plan.bootstrap)
-        return open_outlet(plan.rows, plan.bootstrap), rejected
+        rejected = None if plan.rejected is None else open_outlet(plan.rejected, plan.door)
+        return open_outlet(plan.rows, plan.door), rejected

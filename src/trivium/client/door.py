@@ -1,0 +1,18 @@
+"""Where a cluster is and who one is there, in one value: for those who connect later, or from elsewhere."""
+
+from dataclasses import dataclass
+
+from trivium.client.cluster import Cluster
+from trivium.client.security import PLAINTEXT, Security
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    bootstrap: str
+    """``HOST:PORT[,HOST:PORT…]``."""
+
+    security: Security = PLAINTEXT
+
+    def connect(self, *, client_id: str = "trivium") -> Cluster:
+        """Reached: nobody there, or not let in, is an error at once."""
+        return Cluster.connect(self.bootstrap, client_id=client_id, security=self.security)
