@@ -13,6 +13,7 @@ from tests.interop import puppets
 from tests.interop.iggy import puppets as iggy_puppets
 from tests.interop.iggy.python_sdk import SHA256, PythonSdk
 from tests.interop.kafka import Kafka, Unavailable
+from tests.interop.kerberos import obtain_gssapi
 from tests.interop.spark_kafka import SparkKafka
 
 PROGRAMS = ("kcat", "tshark")
@@ -38,7 +39,10 @@ def _lanes() -> Iterator[Lane]:
         else:
             yield [(kind.name, kind.prepare)]
     yield [*java, ("Spark with its Kafka connector", SparkKafka.obtain)]  # reads what Maven has fetched
-    yield [(f"Iggy's Python client {version}", partial(PythonSdk.obtain, version)) for version in SHA256]
+    python: Lane = [("Kerberos", obtain_gssapi)]
+    for version in SHA256:
+        python.append((f"Iggy's Python client {version}", partial(PythonSdk.obtain, version)))
+    yield python
 
 
 def _prepare(lane: Lane) -> list[str]:
