@@ -18,9 +18,17 @@ final class Release {
     private Release() {
     }
 
-    /** One connection: with several, a member joins its group on one and polls on another, where it is unknown. */
+    /**
+     * One connection: with several, a member joins its group on one and polls on another, where it is unknown.
+     * By TLS if PUPPET_CA names the authority to trust.
+     */
     static IggyTcpClient connect(String host, int port) {
-        IggyTcpClient client = IggyTcpClient.builder().host(host).port(port).connectionPoolSize(1).build();
+        var builder = IggyTcpClient.builder().host(host).port(port).connectionPoolSize(1);
+        String authority = System.getenv("PUPPET_CA");
+        if (authority != null) {
+            builder = builder.enableTls().tlsCertificate(authority);
+        }
+        IggyTcpClient client = builder.build();
         client.connect();
         return client;
     }
