@@ -145,6 +145,18 @@ def test_quarantine_of_a_table_is_a_table_beside_it() -> None:
         ("[flow.f]", 1, "flow.f", "The flow has no query."),
         ("[flow.f]\nsql=''", 2, "flow.f.sql", "'sql' is empty."),
         ("[flow.f]\nsql='s'\nsinks='x'", 3, "flow.f.sinks", "A flow has no 'sinks'. Did you mean 'sink'?"),
+        (
+            "[flow.f]\nsql='s'\nsink={format='delta', path='x', compact='10 seconds'}",
+            3,
+            "flow.f.sink.compact",
+            "A table cannot be compacted every 10 seconds.",
+        ),
+        (
+            "[flow.f]\nsql='s'\nsink={topic='x', compact='1 hour'}",
+            3,
+            "flow.f.sink.compact",
+            "A topic as a sink has no 'compact'.",
+        ),
         ("[flow.f]\nsql='s'\nsink='x'", 3, "flow.f.sink", "This must be a table, not a text."),
         ("[flow.f]\nsql='s'\nsink={}", 3, "flow.f.sink", "The sink is neither a topic nor a table."),
         (

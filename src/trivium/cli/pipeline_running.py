@@ -269,5 +269,9 @@ def _remarks(tally: Tally) -> Iterator[str]:
         yield f"{tally.flow}: {count:,} set aside by {name}."
     for source, columns in tally.new_columns.items():
         yield f"{tally.flow}: records of {source} have columns that its schema has not: {', '.join(columns)}."
+    if tally.files_compacted:
+        yield f"{tally.flow}: compaction left {tally.files_compacted:,} files fewer."
+    if tally.compaction_problem:
+        yield f"{tally.flow}: not compacted: {tally.compaction_problem}"
     if tally.state_rows:
         yield f"{tally.flow}: {tally.state_rows:,} rows of state wait; windows come out when later data does."

@@ -58,6 +58,10 @@ class Definition:
         """The checkpoint that knows how much of a flow's quarantine was sent through again."""
         return f"{self.state}/replays/{flow.name}"
 
+    def compactions_of(self, flow: Flow) -> str:
+        """The file that knows when the tables of a flow were compacted last."""
+        return f"{self.state}/compactions/{flow.name}.json"
+
     def pinned_schema_of(self, source: Source) -> str:
         """The file of DDL that the first run writes for a source without a schema."""
         return f"{self.state}/schemas/{source.name}.ddl"

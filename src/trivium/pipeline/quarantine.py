@@ -38,4 +38,4 @@ def beside(sink: Sink) -> Sink:
     """The quarantine that a flow has unless it names another."""
     if isinstance(sink, TopicSink):
         return TopicSink(sink.topic + SUFFIX)
-    return TableSink(sink.table.beside(SUFFIX))
+    return TableSink(sink.table.beside(SUFFIX), compact=sink.compact)

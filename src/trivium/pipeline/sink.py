@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict, Unpack
 
 from trivium.pipeline.mistake import Mistake
+from trivium.pipeline.span import Span, parse_span
 from trivium.pipeline.table import Table, TableFormat, parse_table
 from trivium.pipeline.value import check_keys, choice, optional_text, table, text, texts
 
@@ -49,6 +50,8 @@ class TableSink:
     mode: SinkMode = SinkMode.APPEND
     key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
+    compact: Span | None = None
+    """How often its small files become large ones while the flow runs; None: when somebody asks for it."""
 
     def __str__(self) -> str:
         return f"{self.table.format} table {self.table}"
@@ -65,6 +68,7 @@ class TableOptions(TypedDict, total=False):
     mode: str
     key: str | Sequence[str]
     partition_by: str | Sequence[str]
+    compact: str
 
 
 class IcebergOptions(TableOptions, total=False):
@@ -74,6 +78,7 @@ class IcebergOptions(TableOptions, total=False):
 
 class FileOptions(TypedDict, total=False):
     partition_by: str | Sequence[str]
+    compact: str
 
 
 def delta(path: str, **options: Unpack[TableOptions]) -> TableSink:
@@ -91,8 +96,11 @@ def parquet(path: str, **options: Unpack[FileOptions]) -> TableSink:
     return _table_sink(TableFormat.PARQUET, {"path": path, **options})
 
 
+COMPACT_MS_LEAST: Final = 60_000
+"""More often than every minute, a table would be rewritten more than it is written."""
+
 _TOPIC_KEYS: Final = ("topic", "key", "format")
-_TABLE_KEYS: Final = ("format", "path", "table", "catalog", "mode", "key", "partition_by")
+_TABLE_KEYS: Final = ("format", "path", "table", "catalog", "mode", "key", "partition_by", "compact")
 
 
 def parse_sink(value: object) -> Sink:
@@ -118,6 +126,7 @@ def _table_sink(format: TableFormat, options: Mapping[str, object]) -> TableSink
         choice("mode", options.get("mode", "append"), SinkMode),
         texts("key", options.get("key", ())),
         texts("partition_by", options.get("partition_by", ())),
+        _compact(options.get("compact")),
     )
     if sink.mode is SinkMode.UPSERT and format is TableFormat.PARQUET:
         raise Mistake("mode", "Parquet files cannot be changed by key.", "Use delta or iceberg, or append.")
@@ -128,3 +137,12 @@ def _table_sink(format: TableFormat, options: Mapping[str, object]) -> TableSink
     if sink.mode is SinkMode.APPEND and sink.key:
         raise Mistake("key", "A table that is only appended to has no use for a key.", 'Add mode = "upsert"?')
     return sink
+
+
+def _compact(value: object) -> Span | None:
+    if value is None:
+        return None
+    every = parse_span("compact", text("compact", value))
+    if every.milliseconds < COMPACT_MS_LEAST:
+        raise Mistake("compact", f"A table cannot be compacted every {every}.", "Write '1 minute' or more.")
+    return every

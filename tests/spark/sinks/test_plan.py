@@ -16,7 +16,7 @@ SECRET = "a quiet word"
     "rows",
     [
         to_topic("copy", key="id"),
-        delta("/lake/t", mode="upsert", key=["id"], partition_by=["day"]),
+        delta("/lake/t", mode="upsert", key=["id"], partition_by=["day"], compact="1 hour"),
         iceberg(table="a.b", catalog="c"),
     ],
 )

@@ -198,3 +198,28 @@ def test_compaction_beside_a_writer_loses_nothing(
     care.compact()
     assert ids(store) == [1, 2, 3]
     assert pa.table(store.read()).num_rows == 3
+
+
+@pytest.mark.parametrize("make", [delta, iceberg])
+def test_upsert_beside_a_compaction_is_done_on_what_it_left(
+    tmp_path: Path, make: Callable[..., TableSink], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that it has read are gone: it reads the others, and the flow does not stop."""
+    sink = make(str(tmp_path / "t"), mode="upsert", key="id")
+    store: Any = open_store(sink)
+    for number in range(3):
+        store.upsert(batch(number), pa.Table.from_batches([rows(number + 1)]), ["id"])
+    check = store.check
+
+    def overtaken(schema: pa.Schema) -> None:
+        monkeypatch.undo()
+        check(schema)
+        assert open_care(sink.table).compact() == Compaction(
+            3, 1
+        )  # It has opened the table, and not read it.
+
+    monkeypatch.setattr(store, "check", overtaken)
+    changed = rows(1, 4, name=pa.array(["new", "newer"]))
+    store.upsert(batch(3), pa.Table.from_batches([changed]), ["id"])
+    found = {row["id"]: row["name"] for row in open_store(sink).read().to_pylist()}
+    assert found == {1: "new", 2: "n2", 3: "n3", 4: "newer"}

@@ -23,6 +23,7 @@ from trivium.pipeline.flow import Flow
 from trivium.pipeline.trigger import Trigger
 from trivium.spark.connector.errors import ConnectorError
 from trivium.spark.running.added_columns import add_columns, seen_in
+from trivium.spark.running.compactions import Compactions
 from trivium.spark.running.errors import CannotRun, FlowFailed, is_machine_busy, sentence_of
 from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
 from trivium.spark.running.passages import Passage
@@ -70,6 +71,7 @@ class Run:
         self._starts: dict[str, int] = {}
         self._trigger: Trigger | None = None
         self._passage: Passage | None = None
+        self._compactions = Compactions(self._definition)
         self.tallies: dict[str, Tally] = {}
 
     def __enter__(self) -> "Run":
@@ -122,6 +124,8 @@ class Run:
         while self.look() and not is_enough():
             watch()
             time.sleep(POLL_S)
+        if not self.look():
+            self._compactions.finish()
         watch()
 
     def look(self) -> bool:
@@ -130,6 +134,7 @@ class Run:
         for name, (prepared, query) in list(self._queries.items()):
             is_active = query.isActive  # Asked first: what is reported before it ends is not missed.
             self._gather(name, prepared, query)
+            self._compactions.look(prepared.flow, self.tallies[name])
             is_running = is_running or is_active
             error = None if is_active else query.exception()
             if error is None:
@@ -159,6 +164,7 @@ class Run:
 
     def stop(self) -> None:
         """End every flow. Nothing is lost: a batch that is cut short is done again by the next run."""
+        self._compactions.finish(STOP_WAIT_S)
         active = [query for _, query in self._queries.values() if query.isActive]
         if not active:
             return

@@ -36,6 +36,12 @@ class Tally:
     new_columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What records have beyond the schema, by source: as far as the first and last of each batch show it."""
 
+    files_compacted: int = 0
+    """How many files fewer the flow's tables have since their small files became large ones."""
+
+    compaction_problem: str | None = None
+    """Why the last compaction was not done; the flow goes on, and so do later ones."""
+
     failure: str | None = None
 
     def add(self, progress: Mapping[str, Any], scans: Mapping[str, int]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from trivium.client.door import Door
 from trivium.client.security import Security
 from trivium.pipeline.sink import Sink, SinkMode, TableSink, TopicSink, ValueFormat
+from trivium.pipeline.span import Span
 from trivium.pipeline.table import Table, TableFormat
 
 _PLAN: Final = "plan"
@@ -55,4 +56,5 @@ def _sink(said: dict[str, Any]) -> Sink:
         SinkMode(said["mode"]),
         tuple(said["key"]),
         tuple(said["partition_by"]),
+        None if said["compact"] is None else Span(**said["compact"]),
     )

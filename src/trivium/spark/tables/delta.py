@@ -16,6 +16,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import Batch
 from trivium.spark.tables.data_files import DataFile, Layout
 from trivium.spark.tables.delta_care import writers_in
+from trivium.spark.tables.errors import TableError
 from trivium.spark.tables.matching import check_fit, check_partitioning, missing, nullable
 
 if TYPE_CHECKING:
@@ -88,25 +89,19 @@ class DeltaStore:
             )
 
     def upsert(self, batch: Batch, rows: "pa.Table", key: Sequence[str]) -> None:
-        from deltalake import DeltaTable, Schema
+        from deltalake.exceptions import CommitFailedError
 
-        table = self._open()
-        if table is not None and _has(table, batch):
+        for _ in range(COMMIT_ATTEMPTS_MAX):
+            table = self._open() or self._create(rows.schema)
+            if _has(table, batch):
+                return
+            self.check(rows.schema)
+            try:
+                _merge(table, batch, rows, key)
+            except CommitFailedError:
+                continue  # Files that it has read are others now: somebody has compacted the table.
             return
-        if table is None:
-            table = DeltaTable.create(
-                self._path, Schema.from_arrow(nullable(rows.schema)), partition_by=list(self._partition_by)
-            )
-        self.check(rows.schema)
-        same = " AND ".join(f"(old.`{name}` IS NOT DISTINCT FROM new.`{name}`)" for name in key)
-        (
-            table.merge(
-                rows, same, source_alias="new", target_alias="old", commit_properties=_properties(batch)
-            )
-            .when_matched_update_all()
-            .when_not_matched_insert_all()
-            .execute()
-        )
+        raise TableError(f"The table {self._path} is changed by others all the time; try again later.")
 
     def read(self) -> "pa.Table":
         import pyarrow as pa
@@ -121,6 +116,19 @@ class DeltaStore:
         from deltalake import DeltaTable
 
         return DeltaTable(self._path) if DeltaTable.is_deltatable(self._path) else None
+
+    def _create(self, schema: "pa.Schema") -> "DeltaTable":
+        from deltalake import DeltaTable, Schema
+
+        columns = Schema.from_arrow(nullable(schema))
+        return DeltaTable.create(self._path, columns, partition_by=list(self._partition_by))
+
+
+def _merge(table: "DeltaTable", batch: Batch, rows: "pa.Table", key: Sequence[str]) -> None:
+    same = " AND ".join(f"(old.`{name}` IS NOT DISTINCT FROM new.`{name}`)" for name in key)
+    properties = _properties(batch)
+    merger = table.merge(rows, same, source_alias="new", target_alias="old", commit_properties=properties)
+    merger.when_matched_update_all().when_not_matched_insert_all().execute()
 
 
 def _has(table: "DeltaTable", batch: Batch) -> bool:

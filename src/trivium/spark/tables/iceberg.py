@@ -102,7 +102,7 @@ class IcebergStore:
     # -- the table -------------------------------------------------------------------------------
 
     def _commit(self, batch: Batch, schema: "pa.Schema", change: Any) -> None:
-        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.exceptions import CommitFailedException, ValidationException
 
         for _ in range(COMMIT_ATTEMPTS_MAX):
             table = self.open() or self._create(schema)
@@ -118,7 +118,7 @@ class IcebergStore:
                         {batch.writer: str(batch.number), f"{OFFSETS}{batch.writer}": batch.offsets}
                     )
                     change(transaction)
-            except CommitFailedException:
+            except (CommitFailedException, ValidationException):
                 continue  # Somebody else was faster: it may have been this batch.
             return
         raise TableError(f"The table {self._name} is changed by others all the time; try again later.")
