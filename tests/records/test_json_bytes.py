@@ -67,13 +67,11 @@ def test_arrays_have_a_limit(kernel: Any) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2**63 - 1), st.binary(max_size=300)), max_size=10))
 def test_records_are_written_as_json(kernel: Any, records: list[tuple[int, bytes]]) -> None:
-    text = bytes(kernel.json_from_bytes(records))
-    assert json.loads(b"[" + text + b"]") == [
-        {"offset": offset, "payload": list(payload)} for offset, payload in records
-    ]
+    text = bytes(kernel.json_from_bytes(records, b"[", b"]"))
+    assert json.loads(text) == [{"offset": offset, "payload": list(payload)} for offset, payload in records]
     assert b" " not in text
 
 
 def test_every_byte_is_written_as_its_number(kernel: Any) -> None:
-    text = bytes(kernel.json_from_bytes([(0, bytes(range(256)))]))
+    text = bytes(kernel.json_from_bytes([(0, bytes(range(256)))], b"", b""))
     assert json.loads(text)["payload"] == list(range(256))

@@ -10,7 +10,6 @@ A reader starts at the position found and scans forward; there it meets a batch 
 most the entry's, or the index lies and has to be rebuilt: entries have no checksum, batches have.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from operator import le, lt
 from struct import Struct, unpack
@@ -63,9 +62,16 @@ class OffsetIndex:
 
     def lookup(self, offset: int) -> OffsetPosition:
         """The greatest entry at or below ``offset``; the segment's beginning if there is none."""
-        slots = range(len(self._entries))
-        slot = bisect_right(slots, offset - self._base_offset, key=self._relative_offset)
-        return self._entry(slot - 1) if slot else OffsetPosition(self._base_offset, 0)
+        image, relative_offset = self._entries.image(), offset - self._base_offset
+        # Not by ``bisect``, which would call back for each entry that it looks at: every read comes by here.
+        low, high = 0, len(image) // _ENTRY.size
+        while low < high:
+            middle = (low + high) // 2
+            if _OFFSET.unpack_from(image, middle * _ENTRY.size)[0] > relative_offset:
+                high = middle
+            else:
+                low = middle + 1
+        return self._entry(low - 1) if low else OffsetPosition(self._base_offset, 0)
 
     def append(self, offset: int, position: int) -> None:
         relative_offset = offset - self._base_offset
@@ -86,10 +92,6 @@ class OffsetIndex:
                 f"{self._entries.path} is damaged: it knows a batch at {last.position}, "
                 f"the segment ends at {segment_bytes}"
             )
-
-    def _relative_offset(self, slot: int) -> int:
-        relative_offset: int = _OFFSET.unpack_from(self._entries.image(), slot * _ENTRY.size)[0]
-        return relative_offset
 
     def _entry(self, slot: int) -> OffsetPosition:
         relative_offset, position = _ENTRY.unpack_from(self._entries.image(), slot * _ENTRY.size)

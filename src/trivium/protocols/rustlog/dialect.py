@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from trivium.protocols.rustlog.messages import Request, Response
+from trivium.wire.buffer import Buffer
 
 
 class Dialect(Protocol):
@@ -30,4 +31,4 @@ class Dialect(Protocol):
         """``Unreadable`` for whatever cannot be read. Nothing of the result lies in ``body``."""
         ...
 
-    def write(self, response: Response) -> bytes: ...
+    def write(self, response: Response) -> Buffer: ...

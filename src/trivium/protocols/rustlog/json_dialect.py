@@ -19,6 +19,7 @@ from trivium.protocols.rustlog.messages import (
 )
 from trivium.protocols.rustlog.objects import object_of, refuse_booleans, request_of
 from trivium.records import kernel
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
 
@@ -84,13 +85,12 @@ def _loads(text: bytes) -> Any:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def write(response: Response) -> bytes:
+def write(response: Response) -> Buffer:
     if not isinstance(response, FetchResponse):
         return orjson.dumps(object_of(response))
     if kernel.compiled:
-        records = kernel.json_from_bytes(response.records)
         end = b'],"next_offset":%d}}' % response.next_offset
-        return b"".join((b'{"Fetch":{"records":[', records, end))
+        return kernel.json_from_bytes(response.records, b'{"Fetch":{"records":[', end)
     return orjson.dumps({"Fetch": {"records": _listed(response), "next_offset": response.next_offset}})
 
 

@@ -111,7 +111,7 @@ class _Call:
             )
             response = ErrorResponse(Problem.FRAME_TOO_LARGE, detail)
             body = self.dialect.write(response)
-        self.parts = [RUSTLOG_LENGTH.pack(len(body)) + body]
+        self.parts = [RUSTLOG_LENGTH.pack(len(body)), body]
         self.size_bytes = RUSTLOG_LENGTH.size + len(body)
         if self.is_fetch:
             self._session.settle(Budget.FETCH, self.size_bytes)

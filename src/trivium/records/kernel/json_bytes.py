@@ -19,6 +19,8 @@ if cython.compiled:
 NUMBERS = cython.declare(bytes, b"".join((b"%d," % byte).ljust(4, b"\0") for byte in range(256)))
 """Every byte as its number and a comma, in four bytes each."""
 NUMBER_LENGTHS = cython.declare(bytes, bytes(len(b"%d," % byte) for byte in range(256)))
+HEAD_BYTES_MAX = cython.declare(cython.Py_ssize_t, 48)
+"""What a record has besides its payload, with an offset of 64 bits."""
 EIGHT_COMMAS = cython.declare(cython.ulonglong, 0x2C2C2C2C2C2C2C2C)
 EIGHT_ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
 EIGHT_TOP_BITS = cython.declare(cython.ulonglong, 0x8080808080808080)
@@ -165,10 +167,14 @@ def after_space(p: cython.p_const_uchar, at: cython.Py_ssize_t, end: cython.Py_s
     return at
 
 
-def json_from_bytes(records: Sequence[tuple[int, bytes]]) -> bytearray:
-    """Offsets and payloads as ``{"offset":1,"payload":[98,121]}``, with commas between."""
-    writer: Writer = Writer(64)
+def json_from_bytes(records: Sequence[tuple[int, bytes]], begin: bytes, end: bytes) -> bytearray:
+    """Offsets and payloads as ``{"offset":1,"payload":[98,121]}``, with commas between and text around."""
+    payload_bytes: cython.Py_ssize_t = 0
     payload: bytes
+    for _offset, payload in records:
+        payload_bytes += len(payload)
+    writer: Writer = Writer(len(begin) + HEAD_BYTES_MAX * len(records) + 4 * payload_bytes + len(end))
+    writer.copy(begin, 0, len(begin))
     p: cython.p_const_uchar
     out: cython.p_uchar
     at: cython.Py_ssize_t
@@ -190,6 +196,8 @@ def json_from_bytes(records: Sequence[tuple[int, bytes]]) -> bytearray:
             at += lengths[p[i]]
         writer.position = at - 1 if payload else at
         writer.copy(b"]},", 0, 3)
-    if writer.position:
+    if records:
         writer.position -= 1
+    writer.reserve(len(end))
+    writer.copy(end, 0, len(end))
     return writer.taken()
