@@ -154,7 +154,15 @@ class Cursor:
     @cython.inline
     @cython.exceptval(-0x7FFFFFFFFFFFFFFF, check=True)
     def varlong(self) -> cython.longlong:
-        number: cython.ulonglong = self.unsigned(63, 0x01)
+        number: cython.ulonglong
+        if self.position < self.limit and self.p[self.position] < 0x80:
+            number = self.p[self.position]
+            self.position += 1
+        elif self.position < self.limit - 1 and self.p[self.position + 1] < 0x80:
+            number = (self.p[self.position] & 0x7F) | (self.p[self.position + 1] << 7)
+            self.position += 2
+        else:
+            number = self.unsigned(63, 0x01)
         return (number >> 1) ^ -(number & 1)
 
     @cython.cfunc

@@ -36,18 +36,25 @@ class Writer:
         self.reserve(max(capacity, 64))
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(-1, check=True)
     def reserve(self, size_bytes: cython.Py_ssize_t) -> cython.bint:
         """Make room for ``size_bytes`` more."""
-        if size_bytes > self.capacity - self.position:
-            grown: cython.Py_ssize_t = self.capacity + max(size_bytes, self.capacity)
-            if cython.compiled:
-                # Python's own ways to grow fill the new room with zeros, which costs as much as the records.
-                PyByteArray_Resize(self.data, grown)
-            else:
-                self.data.extend(bytes(grown - self.capacity))
-            self.p = self.data
-            self.capacity = grown
+        if size_bytes <= self.capacity - self.position:
+            return True
+        return self.grow(size_bytes)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def grow(self, size_bytes: cython.Py_ssize_t) -> cython.bint:
+        grown: cython.Py_ssize_t = self.capacity + max(size_bytes, self.capacity)
+        if cython.compiled:
+            # Python's own ways to grow fill the new room with zeros, which costs as much as the records.
+            PyByteArray_Resize(self.data, grown)
+        else:
+            self.data.extend(bytes(grown - self.capacity))
+        self.p = self.data
+        self.capacity = grown
         return True
 
     @cython.cfunc
@@ -96,8 +103,10 @@ class Writer:
     @cython.exceptval(-1, check=True)
     def int64(self, value: cython.longlong) -> cython.bint:
         """Little-endian, as Arrow has them."""
-        self.int32(value)
-        return self.int32(value >> 32)
+        self.reserve(8)
+        self.put_uint64(self.position, cython.cast(cython.ulonglong, value))
+        self.position += 8
+        return True
 
     @cython.cfunc
     @cython.inline
