@@ -5,22 +5,21 @@ disk is measured. Every figure stands beside what the operating system does with
 the ratio carries over to other machines, the figures do not.
 """
 
+import asyncio
 import math
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
-from queue import SimpleQueue
 from uuid import UUID, uuid4
 
+import uvloop
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from trivium.log.commit import Round
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import LogError
 from trivium.log.files import RealFiles
@@ -29,6 +28,7 @@ from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
 from trivium.records.batch import build_batch
 from trivium.records.record import Record
+from trivium.server.committer import Committer
 
 NOW = 1_750_000_000_000
 WRITERS = 16
@@ -190,45 +190,61 @@ def commit_against_disk(path: str) -> tuple[str, ...]:
 
 
 def _produce(directory: LogDirectory, log: PartitionLog, batch: bytes, count: int, *, durable: bool) -> float:
-    """One thread appends for all writers and a second one syncs. A round begins as soon as the one before it
-    has ended, with whatever waits by then; a writer goes on when its ack arrives.
-    """
-    in_flight = acked = sent = 0
-    to_sync: SimpleQueue[Round | None] = SimpleQueue()
-    synced: SimpleQueue[tuple[Round, OSError | None]] = SimpleQueue()
+    """All writers on one loop with the broker's own committer; each goes on when its ack arrives."""
+    writing = _Writing(directory, log, batch, count)
+    return uvloop.run(writing.run(durable=durable))
 
-    def sync_forever() -> None:
-        while (round_ := to_sync.get()) is not None:
-            synced.put((round_, round_.run()))
 
-    def acknowledge(fault: LogError | None) -> None:
-        nonlocal in_flight, acked
-        assert fault is None
-        in_flight -= 1
-        acked += 1
+class _Writing:
+    """Writers with nothing around them: in one turn of the loop each sends what it may."""
 
-    thread = threading.Thread(target=sync_forever)
-    thread.start()
-    start = time.perf_counter()
-    while acked < count:
-        # One turn of an event loop: what every writer has sent, then whatever a sync has finished.
-        turn = min(WRITERS, WRITERS * IN_FLIGHT - in_flight, count - sent)
-        for _ in range(turn):
-            log.append(bytearray(batch), leader_epoch=0, now_ms=NOW)
-            in_flight += 1
-            if durable:
-                directory.commit.wait_for(log, acknowledge)
+    def __init__(self, directory: LogDirectory, log: PartitionLog, batch: bytes, count: int) -> None:
+        self._directory = directory
+        self._log = log
+        self._batch = batch
+        self._unsent = self._unacked = count
+        self._in_flight = 0
+        self._turn_is_due = False
+
+    async def run(self, *, durable: bool) -> float:
+        self._loop = asyncio.get_running_loop()
+        self._committer = Committer(self._loop, self._directory.commit, "bench") if durable else None
+        self._done = self._loop.create_future()
+        start = time.perf_counter()
+        self._turn()
+        await self._done
+        seconds = time.perf_counter() - start
+        if self._committer is not None:
+            await self._committer.drain()
+            self._committer.close()
+        return seconds
+
+    def _turn(self) -> None:
+        self._turn_is_due = False
+        for _ in range(min(WRITERS, WRITERS * IN_FLIGHT - self._in_flight, self._unsent)):
+            self._log.append(bytearray(self._batch), leader_epoch=0, now_ms=NOW)
+            self._unsent -= 1
+            self._in_flight += 1
+            if self._committer is not None:
+                self._committer.wait_for(self._log, self._acknowledge)
             else:
-                acknowledge(None)
-        sent += turn
-        if durable and (not turn or not synced.empty()):
-            directory.commit.finish(*synced.get())
-        if (round_ := directory.commit.begin()) is not None:
-            to_sync.put(round_)
-    seconds = time.perf_counter() - start
-    to_sync.put(None)
-    thread.join()
-    return seconds
+                self._acknowledge(None)
+        if self._in_flight < WRITERS * IN_FLIGHT and self._unsent:
+            self._come_again()
+
+    def _come_again(self) -> None:
+        if not self._turn_is_due:
+            self._turn_is_due = True
+            self._loop.call_soon(self._turn)
+
+    def _acknowledge(self, fault: LogError | None) -> None:
+        assert fault is None
+        self._in_flight -= 1
+        self._unacked -= 1
+        if not self._unacked:
+            self._done.set_result(None)
+        elif self._unsent:
+            self._come_again()
 
 
 def open_time(path: str) -> tuple[str, ...]:

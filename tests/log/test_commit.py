@@ -4,14 +4,19 @@ import errno
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
 from random import Random
 from uuid import UUID
 
 import pytest
 
 from tests.log.log_of import NOW, append, open_directory
+from trivium.log.commit import Round
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import DirectoryOffline, LogError
+from trivium.log.files import RealFiles
+from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
 from trivium.log.shortening import drop_oldest, truncate
 from trivium.log.staged import carry_out
@@ -211,3 +216,90 @@ def test_syncs_of_one_log_in_two_threads_take_turns(monkeypatch: pytest.MonkeyPa
         log.finish_sync(pending)
     assert overlaps == 0
     assert log.recovery_point == log.log_end_offset
+
+
+def lent_log(tmp_path: Path) -> tuple[LogDirectory, PartitionLog]:
+    directory = open_directory(RealFiles(), str(tmp_path / "data"))
+    log = directory.create("orders", 0, UUID(int=1), LogSettings(), NOW)
+    append(log, b"first")
+    log.sync()
+    return directory, log
+
+
+def never() -> None:
+    raise AssertionError("nothing is to be settled")
+
+
+def test_rounds_of_files_that_only_grew_are_lent_side_by_side(tmp_path: Path) -> None:
+    directory, log = lent_log(tmp_path)
+    told: list[LogError | None] = []
+    rounds = []
+    for number in range(3):
+        append(log, b"%d" % number)
+        directory.commit.wait_for(log, told.append)
+        rounds.append(directory.commit.lend(8, never))
+    for done, round_ in enumerate(rounds, 1):
+        assert round_ is not None
+        assert round_.descriptors == [log.active.file.descriptor]
+        round_.give_back(None)
+        round_.finish(None)
+        assert told == [None] * done
+        assert log.recovery_point == 1 + done
+    log.sync()
+    directory.close()
+
+
+@pytest.mark.parametrize("more", ["a new segment", "a turn that is another's", "a fake disk", "too many"])
+def test_round_that_needs_more_than_descriptors_is_not_lent(more: str, tmp_path: Path) -> None:
+    directory, log = lent_log(tmp_path)
+    if more == "a fake disk":
+        directory = opened(FakeDisk())
+        log = directory.logs["orders", 0]
+    append(log, b"x")
+    if more == "a new segment":
+        log.roll(NOW)
+        append(log, b"y")
+    told: list[LogError | None] = []
+    directory.commit.wait_for(log, told.append)
+    with log.sync_turn if more == "a turn that is another's" else nullcontext():
+        assert directory.commit.lend(0 if more == "too many" else 8, never) is None
+    round_ = directory.commit.begin()
+    assert round_ is not None
+    directory.commit.finish(round_, round_.run())
+    assert told == [None]
+
+
+def test_sync_of_whoever_lent_the_turn_settles_first(tmp_path: Path) -> None:
+    """R4: the two never overlap, and the one thread that could end the first does not wait for ever."""
+    directory, log = lent_log(tmp_path)
+    append(log, b"x")
+    directory.commit.wait_for(log, lambda _fault: None)
+    settled: list[Round] = []
+
+    def settle() -> None:
+        assert round_ is not None
+        round_.give_back(None)
+        settled.append(round_)
+
+    round_ = directory.commit.lend(8, settle)
+    assert round_ is not None
+    log.sync()
+    assert settled == [round_]
+    assert log.recovery_point == 2
+
+
+def test_sync_that_failed_where_it_was_lent_fails_every_later_one(tmp_path: Path) -> None:
+    """R4"""
+    directory, log = lent_log(tmp_path)
+    append(log, b"lost")
+    told: list[LogError | None] = []
+    directory.commit.wait_for(log, told.append)
+    round_ = directory.commit.lend(8, never)
+    assert round_ is not None
+    round_.give_back(OSError(errno.EIO, "lost pages"))
+    assert not log.sync_turn.lend(never)
+    with pytest.raises(DirectoryOffline):
+        log.sync()
+    round_.finish(None)
+    assert [type(fault) for fault in told] == [DirectoryOffline]
+    assert log.recovery_point == 1

@@ -14,6 +14,10 @@ class TroubledFile(RealFile):
         super().__init__(path, fd)
         self._disk = disk
 
+    @property
+    def descriptor(self) -> int | None:
+        return None  # or others would sync it without trouble
+
     def sync(self) -> None:
         self._disk.meet_trouble(self.path)
         super().sync()

@@ -7,6 +7,13 @@ appends go on and wait for the next round. Nothing here knows threads; the calle
     error = round.run()                 anywhere
     commit.finish(round, error)         on the loop: calls every waiter back
 
+Where files only grew, their descriptors are all that it takes, and any number of rounds may be under way::
+
+    round = commit.lend(...)            on the loop
+    ...                                 somebody syncs ``round.descriptors``, one round after the other
+    round.give_back(error)              on the loop: others may sync these logs
+    round.finish(error)                 on the loop: calls every waiter back
+
 One ``GroupCommit`` serves one log directory, because a failed sync is final for just that.
 """
 
@@ -23,11 +30,23 @@ Waiter = Callable[[LogError | None], None]
 class Round:
     """One sync of everything that waits."""
 
-    __slots__ = ("_syncs", "_waiters")
+    __slots__ = ("_lent", "_syncs", "_waiters", "descriptors")
 
     def __init__(self, syncs: list[tuple[PartitionLog, PendingSync]], waiters: list[Waiter]) -> None:
         self._syncs = syncs
         self._waiters = waiters
+        self._lent: list[PartitionLog] = []
+        self.descriptors: list[int] = []
+        """To be synced, of a round that was lent."""
+
+    def lend(self, logs: list[PartitionLog]) -> None:
+        self._lent = logs
+        self.descriptors = [pending.descriptor for _log, pending in self._syncs]
+
+    def give_back(self, error: OSError | None) -> None:
+        """What was lent has been synced, or never will be."""
+        for log in self._lent:
+            log.sync_turn.give_back(error)
 
     def run(self) -> OSError | None:
         """Blocks. Stops at the first error: nothing after it may be acknowledged anyway."""
@@ -66,7 +85,33 @@ class GroupCommit:
 
     def begin(self) -> Round | None:
         """The next round, or None while one is running or nobody waits."""
-        if self._running or not self._waiters:
+        if self._running:
+            return None
+        round_ = self._collect()
+        self._running = round_ is not None
+        return round_
+
+    def lend(self, descriptors_max: int, settle: Callable[[], None]) -> Round | None:
+        """A round for somebody who syncs descriptors; it may run beside others. None if nobody waits, or
+        somebody for more than that: then ``begin``. For ``settle`` see ``SyncTurn.lend``.
+        """
+        if len(self._dirty) > descriptors_max:
+            return None
+        lent: list[PartitionLog] = []
+        for log in self._dirty:
+            if not log.lend_sync(settle):
+                break
+            lent.append(log)
+        if lent and len(lent) == len(self._dirty) and (round_ := self._collect()) is not None:
+            round_.lend(lent)
+            return round_
+        for log in lent:
+            log.sync_turn.give_back(None)
+        return None
+
+    def _collect(self) -> Round | None:
+        """A round of all who wait; None if there is nobody, or it cannot be and they were told why."""
+        if not self._waiters:
             return None
         dirty, self._dirty = self._dirty, {}
         waiters, self._waiters = self._waiters, []
@@ -81,7 +126,6 @@ class GroupCommit:
             for waiter in waiters:
                 waiter(fault)
             return None
-        self._running = True
         return Round(syncs, waiters)
 
     def finish(self, round_: Round, error: OSError | None) -> None:

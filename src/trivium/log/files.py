@@ -1,4 +1,5 @@
-"""The only module that touches the operating system, behind a port that a fake disk also implements.
+"""The only module that touches the operating system, behind a port that a fake disk also implements. (A
+descriptor that it lends is synced elsewhere, too: ``records.kernel.sync_line``.)
 
 The port is what a log needs and no more: flat files read and written at positions, names that are
 created, renamed and removed, and the two syncs that make either durable. Rules that every
@@ -26,6 +27,10 @@ class File(Protocol):
     """One open file. Positions are explicit; there is no cursor to share."""
 
     path: str
+
+    @property
+    def descriptor(self) -> int | None:
+        """By which others may sync it; None if ``sync`` is the only way."""
 
     def size(self) -> int: ...
 
@@ -107,6 +112,10 @@ class RealFile:
     def __init__(self, path: str, fd: int) -> None:
         self.path = path
         self._fd = fd
+
+    @property
+    def descriptor(self) -> int | None:
+        return self._fd
 
     def size(self) -> int:
         return os.fstat(self._fd).st_size

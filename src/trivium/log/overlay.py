@@ -37,6 +37,10 @@ class _Layer:
             self.close()
         return self._copy
 
+    @property
+    def descriptor(self) -> int | None:
+        return None
+
     def size(self) -> int:
         return len(self._copy) if self._copy is not None else self._below().size()
 

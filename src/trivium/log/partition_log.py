@@ -195,6 +195,19 @@ class PartitionLog:
         waited_ms = now_ms - self._unsynced_since_ms
         return unsynced >= self.settings.flush_messages or waited_ms >= self.settings.flush_ms
 
+    def lend_sync(self, settle: Callable[[], None]) -> bool:
+        """Whether the last file's descriptor is all that a sync needs, and nobody else is at it. It is the
+        caller's turn then, see ``SyncTurn.lend``.
+        """
+        return (
+            self._names_durable >= self.names_changed
+            and not self._sealed_unsynced
+            and self.birth is None
+            and self.epochs.unwritten is None
+            and self.active.file.descriptor is not None
+            and self.sync_turn.lend(settle)
+        )
+
     def begin_sync(self) -> PendingSync | None:
         """Everything that was appended and is not durable yet; None if there is nothing.
 

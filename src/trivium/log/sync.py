@@ -7,6 +7,8 @@ of a log take turns, and after one that failed there is no other (R4).
 """
 
 import errno
+from collections import deque
+from collections.abc import Callable
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -22,14 +24,46 @@ if TYPE_CHECKING:
 class SyncTurn:
     """Around every sync of one log. Waits for the one before; if that one failed, so does this."""
 
-    __slots__ = ("_failure", "_lock")
+    __slots__ = ("_failure", "_lent", "_lock", "_settle", "_waiting")
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._failure: OSError | None = None
+        self._lent = 0
+        self._settle: Callable[[], None] | None = None
+        self._waiting: deque[None] = deque()
+        """One for each thread that waits: a number that they can change side by side."""
+
+    def lend(self, settle: Callable[[], None]) -> bool:
+        """Give the turn to somebody who syncs the log's file where Python does not see it, one sync after the
+        other; each is given back. False if the turn is another's or others wait for it.
+
+        The thread that lends it gives it back, too. If it is the one to wait for it, it would wait for
+        ever: ``settle`` then waits for the syncs that are under way and gives back what they had.
+        """
+        if self._failure is not None or self._waiting:
+            return False
+        if not self._lent and not self._lock.acquire(blocking=False):
+            return False
+        self._lent += 1
+        self._settle = settle
+        return True
+
+    def give_back(self, error: OSError | None) -> None:
+        if error is not None:
+            self._failure = error
+        self._lent -= 1
+        if not self._lent:
+            self._lock.release()
 
     def __enter__(self) -> None:
-        self._lock.acquire()
+        self._waiting.append(None)
+        try:
+            if self._lent and self._settle is not None:
+                self._settle()
+            self._lock.acquire()
+        finally:
+            self._waiting.pop()
         if self._failure is not None:
             self._lock.release()
             # Whatever it was: a sync that failed for want of room is no less final.
@@ -72,6 +106,13 @@ class PendingSync:
         self.truncations = log.truncations
         for segment in (*sealed, self._active):
             segment.pin()
+
+    @property
+    def descriptor(self) -> int:
+        """Of the file that has grown; of a log that could be lent."""
+        descriptor = self._active.file.descriptor
+        assert descriptor is not None
+        return descriptor
 
     def run(self) -> None:
         """Blocks until everything up to ``offset_end`` is durable; ``OSError`` if it never will be."""

@@ -1,24 +1,41 @@
-"""Group commit at work: one thread per log directory that syncs, and the loop that goes on meanwhile.
+"""Group commit at work: who waits is told after a sync, and the loop goes on meanwhile.
 
-Whoever waits in one turn of the loop shares a round; while it runs, the next collects. A round begins at
-the end of the turn, so that everything that came in together is synced together.
+Whoever waits in one turn of the loop shares a round. It begins at the end of the turn, so that everything
+that came in together is synced together, and goes one of two ways:
+
+- Files that only grew stand in line (``SyncLine``), any number of rounds at a time. The thread there goes on
+  from one sync to the next by itself.
+- Everything else (new names, sealed segments, files of a fake disk) is done by a thread of Python, one round
+  at a time: while it runs, the next collects.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 from time import perf_counter
 
 from trivium.log.commit import GroupCommit, Round, Waiter
 from trivium.log.partition_log import PartitionLog
 from trivium.server.metrics import Durations
+from trivium.server.sync_line import REQUESTS_MAX, SyncLine
 
 
 class Committer:
     def __init__(self, loop: asyncio.AbstractEventLoop, commit: GroupCommit, name: str) -> None:
         self._loop = loop
+        self._loop_thread = get_ident()
         self._commit = commit
+        self._name = name
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"sync {name}")
+        self._line: SyncLine | None = None
+        self._line_failed = False
+        self._in_line: deque[Round] = deque()
+        self._requests_in_line = 0
+        self._number = 0
+        """Of the round that was put in line last."""
+        self._answered: deque[tuple[Round, OSError | None]] = deque()
         self._scheduled = False
         self._running = False
         self._idle: list[Callable[[], None]] = []
@@ -26,17 +43,71 @@ class Committer:
 
     def wait_for(self, log: PartitionLog, waiter: Waiter) -> None:
         self._commit.wait_for(log, waiter)
-        if not self._scheduled and not self._running:
+        if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._begin)
 
     def _begin(self) -> None:
         self._scheduled = False
-        round_ = self._commit.begin()
-        if round_ is None:
+        room = REQUESTS_MAX - self._requests_in_line
+        if not self._line_failed and (round_ := self._commit.lend(room, self._settle)) is not None:
+            self._put_in_line(round_)
+        elif (round_ := self._commit.begin()) is not None:
+            self._running = True
+            self._thread.submit(self._run, round_)
+
+    # -- in line ---------------------------------------------------------------------------------
+
+    def _put_in_line(self, round_: Round) -> None:
+        if not round_.descriptors:
+            # All of it has been made durable meanwhile.
+            round_.give_back(None)
+            round_.finish(None)
             return
-        self._running = True
-        self._thread.submit(self._run, round_)
+        if self._line is None:
+            self._line = SyncLine(f"sync line {self._name}")
+            self._loop.add_reader(self._line.replies, self._hear)
+        self._in_line.append(round_)
+        self._requests_in_line += len(round_.descriptors)
+        self._number += 1
+        self._line.put(round_.descriptors, self._number)
+
+    def _hear(self) -> None:
+        self._take_replies()
+        self._tell()
+
+    def _take_replies(self) -> None:
+        assert self._line is not None
+        for number, failure, seconds in self._line.progress():
+            self.durations.add(seconds)
+            while self._number - len(self._in_line) < number:
+                self._leave_line(None)
+            while failure is not None and self._in_line:
+                self._line_failed = True
+                self._leave_line(failure)
+
+    def _leave_line(self, failure: OSError | None) -> None:
+        round_ = self._in_line.popleft()
+        self._requests_in_line -= len(round_.descriptors)
+        round_.give_back(failure)
+        self._answered.append((round_, failure))
+
+    def _tell(self) -> None:
+        while self._answered:
+            round_, failure = self._answered.popleft()
+            round_.finish(failure)
+        self._rest()
+
+    def _settle(self) -> None:
+        """The loop's own thread waits here for what is in line; other threads have the loop for that."""
+        if get_ident() != self._loop_thread:
+            return
+        while self._in_line and self._line is not None:
+            self._line.wait()
+            self._take_replies()
+        self._loop.call_soon(self._tell)
+
+    # -- in a thread of Python -------------------------------------------------------------------
 
     def _run(self, round_: Round) -> None:
         begun = perf_counter()
@@ -48,16 +119,25 @@ class Committer:
         self._running = False
         self._commit.finish(round_, error)
         self._begin()
-        if not self._running:
+        self._rest()
+
+    # -- coming to rest --------------------------------------------------------------------------
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._running or bool(self._in_line) or bool(self._answered)
+
+    def _rest(self) -> None:
+        if not self._is_busy:
             idle, self._idle = self._idle, []
             for call in idle:
                 call()
 
     async def drain(self) -> None:
         """Until nothing is being synced: no sync of anybody else may run beside a round."""
-        while self._running or self._scheduled:
+        while self._is_busy or self._scheduled:
             done = self._loop.create_future()
-            if self._running:
+            if self._is_busy:
                 self._idle.append(lambda done=done: done.set_result(None))  # type: ignore[misc]
             else:
                 self._loop.call_soon(done.set_result, None)
@@ -65,3 +145,6 @@ class Committer:
 
     def close(self) -> None:
         self._thread.shutdown()
+        if self._line is not None:
+            self._loop.remove_reader(self._line.replies)
+            self._line.close()

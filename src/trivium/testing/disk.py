@@ -35,6 +35,10 @@ class FakeFile:
         self._image: FileImage | None = image
         self._writable = writable
 
+    @property
+    def descriptor(self) -> int | None:
+        return None
+
     def size(self) -> int:
         return len(self._opened().content)
 

@@ -31,6 +31,10 @@ class MemoryFile:
         self._content: bytearray | None = content
         self._writable = writable
 
+    @property
+    def descriptor(self) -> int | None:
+        return None
+
     def size(self) -> int:
         return len(self._opened())
 

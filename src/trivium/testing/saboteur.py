@@ -97,6 +97,10 @@ class _SabotagedFile:
         self._saboteur = saboteur
         self._below = below
 
+    @property
+    def descriptor(self) -> int | None:
+        return None
+
     def size(self) -> int:
         return self._below.size()
 

@@ -23,6 +23,8 @@ p_ulonglong: TypeAlias = Any
 p_void: TypeAlias = Any
 void: TypeAlias = None
 
+nogil: Any = None
+
 
 def cclass(decorated: _Decorated) -> _Decorated:
     return decorated

@@ -20,6 +20,7 @@ from trivium.records.kernel.sections import (
     scan_keys,
 )
 from trivium.records.kernel.sent_messages import batches_from_messages
+from trivium.records.kernel.sync_line import sync_in_line
 from trivium.records.kernel.values import Values, build_values
 
 compiled: bool = cython.compiled
@@ -45,5 +46,6 @@ __all__ = [
     "retain",
     "scan_keys",
     "stamp_all",
+    "sync_in_line",
     "to_columns",
 ]
