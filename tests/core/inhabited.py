@@ -133,9 +133,10 @@ class InhabitedWorld(World):
             self.registry,
             self.trivium_log,
             self.topics,
-            self.coordinator,
+            lambda: self.coordinator.routes,
             FakeMachine(),
         )
+        self.coordinator.spare(self.streams.keeps_offsets)
         self.people = People(
             self.users,
             self.trivium_log,

@@ -259,6 +259,8 @@ class Assembly:
             CoordinatorKind.TRANSACTION, transactions_topic(cluster, settings, new_topic_records)
         )
         groups.start()
+        if "streams" in vars(self):
+            groups.spare(self.streams.keeps_offsets)
         return groups
 
     @cached_property
@@ -285,16 +287,19 @@ class Assembly:
         from trivium.server.machine import ProcessMachine
 
         own = self._own
-        return Streams(
+        streams = Streams(
             self.cluster,
             self._settings,
             self._access,
             own.registry,
             own.log,
             self._creation,
-            self.groups,
+            lambda: self.groups.routes,
             ProcessMachine(),
         )
+        if "groups" in vars(self):
+            self.groups.spare(streams.keeps_offsets)
+        return streams
 
     @cached_property
     def _people(self) -> "People":

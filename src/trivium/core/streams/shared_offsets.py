@@ -2,9 +2,11 @@
 
 They are committed beside the members that the Kafka group may have. They do not expire for as long as a group
 of a stream has the name, and those of a consumer by itself never do.
+
+What carries groups out is asked for with the first offset: many a node has clients that never store one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Routes
@@ -20,19 +22,18 @@ from trivium.core.commands.offsets import (
     OffsetToCommit,
 )
 from trivium.core.faults import Refused
-from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.ports import Done
 from trivium.core.streams.registry import Registry
 
 
 class SharedOffsets:
-    def __init__(self, coordinator: GroupCoordinator, registry: Registry, reserved_prefix: str) -> None:
-        self._routes: Routes = coordinator.routes
+    def __init__(self, routes: Callable[[], Routes], registry: Registry, reserved_prefix: str) -> None:
+        self._routes = routes
         self._registry = registry
         self._reserved_prefix = reserved_prefix
-        coordinator.spare(self._is_spared)
 
-    def _is_spared(self, group_id: str) -> bool:
+    def are_kept(self, group_id: str) -> bool:
+        """Whether the offsets of this group do not expire."""
         return group_id.startswith(self._reserved_prefix) or any(
             topic.group(group_id) is not None for topic in self._registry.topics()
         )
@@ -44,13 +45,13 @@ class SharedOffsets:
             done(parts[0].fault)
 
         command = CommitOffsets(group_id, [OffsetToCommit(topic, partition, offset)], shares_only=True)
-        self._routes[CommitOffsets](command, caller, committed)
+        self._routes()[CommitOffsets](command, caller, committed)
 
     def find(self, group_id: str, topic: str, partition: int, caller: Caller) -> int | None:
         """The next to read; None if nothing was committed."""
         found: list[list[GroupOffsets]] = []
         wanted = GroupOffsetsWanted(group_id, [(topic, partition)])
-        self._routes[FetchOffsets](FetchOffsets([wanted]), caller, found.append)
+        self._routes()[FetchOffsets](FetchOffsets([wanted]), caller, found.append)
         group = found[0][0]
         fault = group.fault or group.offsets[0].fault
         if fault is not None:
@@ -67,4 +68,4 @@ class SharedOffsets:
             done(result.fault or next((part.fault for part in result.parts if part.fault), None))
 
         command = DeleteOffsets(group_id, [(topic, partition) for partition in partitions])
-        self._routes[DeleteOffsets](command, caller, deleted)
+        self._routes()[DeleteOffsets](command, caller, deleted)

@@ -1,9 +1,10 @@
 """Everything about streams, put together: what a node needs to know of this folder."""
 
+from collections.abc import Callable
+
 from trivium.core.access import Access
 from trivium.core.cluster import Cluster
 from trivium.core.commands.command import Routes
-from trivium.core.groups.coordinator import GroupCoordinator
 from trivium.core.ports import Machine
 from trivium.core.settings import Settings
 from trivium.core.streams.clients import Clients
@@ -32,7 +33,7 @@ class Streams:
         registry: Registry,
         log: TriviumLog,
         creation: TopicCreation,
-        coordinator: GroupCoordinator,
+        group_routes: Callable[[], Routes],
         machine: Machine,
     ) -> None:
         self.registry = registry
@@ -41,7 +42,9 @@ class Streams:
         self.enrolment = Enrolment(cluster, registry, log)
         finding = Finding(cluster, registry, self.enrolment, access)
         measuring = Measuring(cluster, settings)
-        offsets = SharedOffsets(coordinator, registry, RESERVED_PREFIX)
+        offsets = SharedOffsets(group_routes, registry, RESERVED_PREFIX)
+        self.keeps_offsets = offsets.are_kept
+        """Of a group: they do not expire."""
         topics = TopicChanges(cluster, settings, registry, self.enrolment, finding, measuring, creation, log)
         self.routes: Routes = {
             **self.clients.routes,
