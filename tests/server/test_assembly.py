@@ -5,6 +5,8 @@ import subprocess
 import sys
 from typing import TypeVar
 
+import pytest
+
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command
 from trivium.core.commands.offsets import CommitOffsets, OffsetToCommit
@@ -54,6 +56,25 @@ def test_start_of_a_fresh_node_loads_no_noun_that_nobody_has_asked_for() -> None
     loaded = set(started.stdout.splitlines())
     assert "trivium.server.assembly" in loaded
     assert sorted(loaded & set(NOT_YET_NEEDED)) == []
+
+
+@pytest.mark.parametrize("first", ["groups", "streams"])
+def test_offsets_of_streams_are_kept_whichever_room_opens_first(first: str) -> None:
+    """A door for Iggy opens without groups, and groups without streams; together they keep what both know."""
+
+    async def open_both() -> None:
+        node = Node(configuration([], {}), MemoryFiles())
+        await node.start()
+        assembly = node.assembly
+        assert not {"groups", "streams"} & vars(assembly).keys()
+        for room in (first, *({"groups", "streams"} - {first})):
+            getattr(assembly, room)
+        keeps = assembly.groups._shards.is_spared
+        assert keeps("iggy.consumer.1")
+        assert not keeps("billing")
+        await node.stop()
+
+    asyncio.run(open_both())
 
 
 def test_start_on_a_directory_with_groups_knows_their_offsets_before_anybody_asks() -> None:
