@@ -26,6 +26,7 @@ from trivium.core.config.description import Entry, describe_topic
 from trivium.core.faults import Fault, Refused
 from trivium.core.metadata_configs import ConfigType
 from trivium.core.metadata_topics import Topic
+from trivium.core.mutations import AdmitsMutations, admits_all, check_budget
 from trivium.core.patience import has_no_time, in_time
 from trivium.core.ports import Done
 from trivium.core.settings import Settings, whole
@@ -63,8 +64,15 @@ class _Plan(NamedTuple):
 
 class TopicCreation:
     def __init__(
-        self, cluster: Cluster, settings: Settings, access: Access, new_id: NewId, timers: Timers
+        self,
+        cluster: Cluster,
+        settings: Settings,
+        access: Access,
+        new_id: NewId,
+        timers: Timers,
+        admits_mutations: AdmitsMutations = admits_all,
     ) -> None:
+        self._admits_mutations = admits_mutations
         self._cluster = cluster
         self._timers = timers
         self._settings = settings
@@ -94,6 +102,8 @@ class TopicCreation:
                 if not self._may_create(caller, topic.name):
                     raise Refused(Fault.NOT_AUTHORIZED_TOPIC, "Authorization failed.")
                 plan = self._plan(topic, taken)
+                if command.refuses_debtors:
+                    check_budget(self._admits_mutations, caller, plan.partitions)
             except Refused as refused:
                 results.append(CreatedTopic(topic.name, refused.fault, refused.message))
                 continue
@@ -255,7 +265,10 @@ class TopicCreation:
                     raise Refused(Fault.INVALID_REQUEST, "Duplicate topic name.")
                 if not self._access.allows(caller, Operation.ALTER, Resource.TOPIC, wanted.topic):
                     raise Refused(Fault.NOT_AUTHORIZED_TOPIC)
-                records += self._more_partitions(wanted, PARTITIONS_PER_REQUEST_MAX - len(records))
+                more = self._more_partitions(wanted, PARTITIONS_PER_REQUEST_MAX - len(records))
+                if command.refuses_debtors:
+                    check_budget(self._admits_mutations, caller, len(more))
+                records += more
                 results.append(CreatedPartitions(wanted.topic))
             except Refused as refused:
                 results.append(CreatedPartitions(wanted.topic, refused.fault, refused.message))

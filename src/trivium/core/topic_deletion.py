@@ -16,6 +16,7 @@ from trivium.core.commands.topics import (
 )
 from trivium.core.faults import Fault, Refused
 from trivium.core.metadata_topics import Topic
+from trivium.core.mutations import AdmitsMutations, admits_all, check_budget
 from trivium.core.partition import LivePartition
 from trivium.core.patience import has_no_time, in_time
 from trivium.core.ports import Done
@@ -32,7 +33,15 @@ _UNKNOWN = {
 
 
 class TopicDeletion:
-    def __init__(self, cluster: Cluster, settings: Settings, access: Access, timers: Timers) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: Settings,
+        access: Access,
+        timers: Timers,
+        admits_mutations: AdmitsMutations = admits_all,
+    ) -> None:
+        self._admits_mutations = admits_mutations
         self._cluster = cluster
         self._timers = timers
         self._settings = settings
@@ -49,6 +58,8 @@ class TopicDeletion:
             reply(command.refused(Fault.TIMED_OUT))
             return
         results, found = self._sort_out(command, caller)
+        if command.refuses_debtors:
+            results += self._taken_out_for_debts(found, caller)
         records: list[tuple[Message, int]] = [
             (RemoveTopicRecord(topic_id=topic.topic_id), 0) for topic in found.values()
         ]
@@ -65,6 +76,16 @@ class TopicDeletion:
             self._cluster.commit(records, done)
         except Refused as refused:
             done(refused.fault, refused.message)
+
+    def _taken_out_for_debts(self, found: dict[bytes, Topic], caller: Caller) -> list[DeletedTopic]:
+        refused: list[DeletedTopic] = []
+        for topic in list(found.values()):
+            try:
+                check_budget(self._admits_mutations, caller, len(topic.partitions))
+            except Refused as error:
+                del found[topic.topic_id]
+                refused.append(DeletedTopic(topic.name, topic.topic_id, error.fault, error.message))
+        return refused
 
     def _sort_out(
         self, command: DeleteTopics, caller: Caller

@@ -187,10 +187,20 @@ class Conversation(Generic[T]):
         budgets = self.budgets
         if budgets is None or not budgets.are_set:
             return 0
-        wait_ms = self._settle()
+        self._settle()
         if budget is not None:
-            wait_ms = max(wait_ms, budgets.charge(self.caller, budget, amount))
-            self._fall_silent(wait_ms)
+            self._fall_silent(budgets.charge(self.caller, budget, amount))
+        return 0 if self._silence is None else budgets.remaining_ms(self._silence)
+
+    def withholds(self, amount: int) -> int:
+        """How many milliseconds pass before so much may be read, because too much was or because the request
+        has taken too long; 0 if it may be now, and then it is charged.
+        """
+        budgets = self.budgets
+        if budgets is None or not budgets.are_set:
+            return 0
+        wait_ms = self._settle() or budgets.take(self.caller, Budget.FETCH, amount)
+        self._fall_silent(wait_ms)
         return wait_ms
 
     def _settle(self) -> int:

@@ -229,7 +229,14 @@ class Assembly:
     def _creation(self) -> "TopicCreation":
         from trivium.core.topic_creation import TopicCreation
 
-        return TopicCreation(self.cluster, self._settings, self._access, _new_id, self._timers)
+        return TopicCreation(
+            self.cluster,
+            self._settings,
+            self._access,
+            _new_id,
+            self._timers,
+            self.budgets.admits_mutations,
+        )
 
     @cached_property
     def _producers(self) -> "Producers":
@@ -403,7 +410,7 @@ class Assembly:
         return {
             **creation.routes,
             **TopicDirectory(cluster, settings, access, creation, self._place_with).routes,
-            **TopicDeletion(cluster, settings, access, self._timers).routes,
+            **TopicDeletion(cluster, settings, access, self._timers, self.budgets.admits_mutations).routes,
         }
 
     def _record_routes(self) -> Routes:

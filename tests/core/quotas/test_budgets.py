@@ -92,3 +92,40 @@ def test_accounts_of_inventive_clients_are_closed(monkeypatch: pytest.MonkeyPatc
     for number in range(50):
         bank.budgets.charge(Caller(principal=f"User:{number}"), Budget.PRODUCE, 1)
     assert len(bank.budgets._accounts) <= 5
+
+
+@given(
+    st.integers(1, 10_000), st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 5_000)), max_size=30)
+)
+def test_who_takes_only_what_is_covered_never_gets_more_than_the_limit(
+    rate: int, wishes: list[tuple[int, int]]
+) -> None:
+    """And whoever waits as long as it is told gets what it wanted then."""
+    bank = Bank(consumer_byte_rate=float(rate))
+    used = last = 0
+    for amount, pause_ms in wishes:
+        bank.clock.advance(pause_ms)
+        wait_ms = bank.budgets.take(ANN, Budget.FETCH, amount)
+        if wait_ms:
+            bank.clock.advance(wait_ms)
+            assert bank.budgets.take(ANN, Budget.FETCH, amount) == 0
+        used, last = used + amount, amount
+        assert used - last <= rate * (bank.clock.monotonic_ms() / 1000 + WINDOW_SECONDS) + 1
+
+
+def test_mutations_are_paid_once_and_refused_while_in_debt() -> None:
+    bank = Bank(controller_mutation_rate=1.0)
+    before = bank.budgets.standing()
+    assert bank.budgets.admits_mutations(ANN, 15)
+    assert not bank.budgets.admits_mutations(ANN, 1)
+    bank.mutations += 15
+    assert bank.budgets.settle(ANN, before) == 5_000
+    before = bank.budgets.standing()
+    assert bank.budgets.settle(ANN, before) == 0
+    bank.clock.advance(5_000)
+    assert bank.budgets.admits_mutations(ANN, 1)
+
+
+def test_at_once_is_a_window_full() -> None:
+    assert Bank(consumer_byte_rate=7.0).budgets.at_once_max(ANN, Budget.FETCH) == 70
+    assert Bank(producer_byte_rate=7.0).budgets.at_once_max(ANN, Budget.FETCH) is None

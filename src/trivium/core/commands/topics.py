@@ -129,6 +129,8 @@ class CreateTopics(Command[list[CreatedTopic]]):
     topics: Sequence[NewTopic]
     validate_only: bool = False
     timeout_ms: int | None = None
+    refuses_debtors: bool = False
+    """Whether who has used up its budget is refused, and not made to wait afterwards."""
 
     def refused(self, fault: Fault, message: str | None = None) -> list[CreatedTopic]:
         return [CreatedTopic(topic.name, fault, message) for topic in self.topics]
@@ -155,6 +157,8 @@ class CreatePartitions(Command[list[CreatedPartitions]]):
     topics: Sequence[NewPartitions]
     validate_only: bool = False
     timeout_ms: int | None = None
+    refuses_debtors: bool = False
+    """Whether who has used up its budget is refused, and not made to wait afterwards."""
 
     def refused(self, fault: Fault, message: str | None = None) -> list[CreatedPartitions]:
         return [CreatedPartitions(topic.topic, fault, message) for topic in self.topics]
@@ -177,6 +181,8 @@ class DeleteTopics(Command[list[DeletedTopic]]):
     ROW: ClassVar[Row] = on_each(Operation.DELETE, Resource.TOPIC)
     topics: Sequence[TopicRef]
     timeout_ms: int | None = None
+    refuses_debtors: bool = False
+    """Whether who has used up its budget is refused, and not made to wait afterwards."""
 
     def refused(self, fault: Fault, message: str | None = None) -> list[DeletedTopic]:
         return [

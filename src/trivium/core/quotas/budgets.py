@@ -3,7 +3,8 @@
 An account fills up by its limit every second, up to as much as the window holds (``quota.window.num`` and
 ``quota.window.size.seconds``: ten seconds' worth, as with Kafka), and may be overdrawn: what was asked is
 done, and then its owner is not listened to until the account is even again. Over any longer time nobody gets
-more than the limit.
+more than the limit. Two things are refused beforehand instead, as Kafka does: records to read that an account
+does not cover, and new or deleted partitions while it is overdrawn, for clients that know an error for that.
 
 Time is the monotonic clock's; the same charges at the same times give the same waits.
 """
@@ -15,7 +16,7 @@ from typing import Final, NamedTuple
 from trivium.core.caller import Caller
 from trivium.core.metadata_quotas import QuotaEntity
 from trivium.core.ports import Clock
-from trivium.core.quotas.limits import Budget, Limits
+from trivium.core.quotas.limits import Budget, Limit, Limits
 from trivium.core.timers import Timer, Timers
 
 ACCOUNTS_MAX: Final = 10_000
@@ -56,6 +57,9 @@ class Budgets:
         self._timers = timers
         self._mutations = mutations
         self._window_seconds = window_seconds
+        self._paid_mutations = 0
+        self._refused_mutations_ms = 0
+        """Of the request that is carried out: what was paid beforehand, and how long it was told to wait."""
         self._accounts: dict[tuple[QuotaEntity, Budget], _Account] = {}
 
     @property
@@ -65,26 +69,70 @@ class Budgets:
 
     def standing(self) -> "Standing":
         """How things are before a request, for ``settle`` to compare with."""
+        self._paid_mutations = self._refused_mutations_ms = 0
+        return self._standing()
+
+    def _standing(self) -> "Standing":
         return Standing(self._clock.monotonic_ms(), self._mutations())
 
     def settle(self, caller: Caller, before: "Standing") -> int:
         """Charge what a request has taken of the time of this node, and of its metadata; how long to wait."""
-        now = self.standing()
-        waits_ms = [0]
+        now = self._standing()
+        waits_ms = [0, self._refused_mutations_ms]
         if now.now_ms > before.now_ms:
             waits_ms.append(self.charge(caller, Budget.REQUEST, now.now_ms - before.now_ms))
-        if now.mutations > before.mutations:
-            waits_ms.append(self.charge(caller, Budget.MUTATION, now.mutations - before.mutations))
+        mutations = now.mutations - before.mutations - self._paid_mutations
+        if mutations > 0:
+            waits_ms.append(self.charge(caller, Budget.MUTATION, mutations))
         return max(waits_ms)
+
+    def admits_mutations(self, caller: Caller, count: int) -> bool:
+        """Whether so many partitions may be made or deleted now; they are paid for then. Who may do any may
+        do all of them, and is in debt afterwards.
+        """
+        wait_ms = self.charge(caller, Budget.MUTATION, 0)
+        if wait_ms:
+            self._refused_mutations_ms = max(self._refused_mutations_ms, wait_ms)
+            return False
+        self.charge(caller, Budget.MUTATION, count)
+        self._paid_mutations += count
+        return True
+
+    def take(self, caller: Caller, budget: Budget, amount: int) -> int:
+        """Take so much if the account covers it; else nothing, and in how many milliseconds it will. What is
+        more than a full account is covered by a full one.
+        """
+        limit = self._limit(caller, budget)
+        if limit is None:
+            return 0
+        wait_ms = self._take(limit.account, budget, limit.per_second, 0)
+        account, full = self._accounts[limit.account, budget], self._full(limit.per_second)
+        lacking = min(amount, full) - account.balance
+        if wait_ms or lacking > 0:
+            return max(wait_ms, ceil(lacking * 1000 / limit.per_second))
+        account.balance -= amount
+        return 0
+
+    def at_once_max(self, caller: Caller, budget: Budget) -> int | None:
+        """What a full account holds; None without a limit."""
+        limit = self._limit(caller, budget)
+        return None if limit is None else int(self._full(limit.per_second))
 
     def charge(self, caller: Caller, budget: Budget, amount: float) -> int:
         """Take so much from the caller's account; how many milliseconds it must wait."""
+        limit = self._limit(caller, budget)
+        return 0 if limit is None else self._take(limit.account, budget, limit.per_second, amount)
+
+    def _limit(self, caller: Caller, budget: Budget) -> Limit | None:
+        """In units of the budget; time is in milliseconds."""
         user = caller.principal.removeprefix(_USER_PREFIX)
         limit = self._limits.of_client(user, caller.client_id, budget)
-        if limit is None:
-            return 0
-        per_second = limit.per_second * PERCENT if budget is Budget.REQUEST else limit.per_second
-        return self._take(limit.account, budget, per_second, amount)
+        if limit is None or budget is not Budget.REQUEST:
+            return limit
+        return limit._replace(per_second=limit.per_second * PERCENT)
+
+    def _full(self, per_second: float) -> float:
+        return max(per_second * self._window_seconds, 1.0)
 
     def charge_connection(self, address: str) -> int:
         """One more connection from an address; or the milliseconds by which it is too early. Then it is not
@@ -98,12 +146,15 @@ class Budgets:
             self._accounts[limit.account, Budget.CONNECTION].balance += 1
         return wait_ms
 
+    def remaining_ms(self, timer: Timer) -> int:
+        return max(0, timer.due_ms - self._clock.monotonic_ms())
+
     def after(self, wait_ms: int, action: Callable[[], None]) -> Timer:
         return self._timers.after(wait_ms, action)
 
     def _take(self, entity: QuotaEntity, budget: Budget, per_second: float, amount: float) -> int:
         now_ms = self._clock.monotonic_ms()
-        full = max(per_second * self._window_seconds, 1.0)
+        full = self._full(per_second)
         account = self._accounts.get((entity, budget))
         if account is None or account.per_second != per_second:
             if len(self._accounts) >= ACCOUNTS_MAX:

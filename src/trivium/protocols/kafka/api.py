@@ -54,6 +54,10 @@ class Call:
     def login_judged(self, step: "SaslStep", reason: str | None) -> None:
         """The client is somebody, or has more to say; with a ``reason`` its connection ends."""
 
+    def fetch_bytes_max(self, asked: int) -> int:
+        """How much of what is asked for may be read at once."""
+        return asked
+
     def endpoint(self, node: Node) -> Endpoint:
         if node.host is None or node.port is None:
             return self.here
@@ -73,6 +77,15 @@ Answer = Response | bytes
 """What leaves: a message, or the bytes of one that were encoded before."""
 
 
+class Withholding(NamedTuple):
+    """How a result is kept back from a client that has read more than it may."""
+
+    size_bytes: Callable[[Any], int]
+    """Of what would be read."""
+    empty: Callable[[Call], Response]
+    """What leaves instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """``to_command`` may answer by itself, without a command."""
@@ -85,6 +98,7 @@ class Api:
     shortcut: Callable[[memoryview, int, Call], Command[Any] | None] | None = None
     """Reads the commonest requests from a position of the frame on, without the message between; None for all
     others."""
+    withholding: Withholding | None = None
     request: type[Request] = field(init=False)
     flexible_since: int = field(init=False)
     """The first version whose request header has tagged fields."""

@@ -45,10 +45,10 @@ _TAGGED_REQUEST_HEADER: Final = 2
 
 _BUDGETS: Final[Mapping[int, Budget]] = {
     ApiKey.PRODUCE: Budget.PRODUCE,
-    ApiKey.FETCH: Budget.FETCH,
     ApiKey.SHARE_FETCH: Budget.FETCH,
 }
-"""What is counted by its bytes: of a request that writes, of an answer that is read."""
+"""What is counted by its bytes: of a request that writes, of an answer that is read. The records of a share
+group are acquired when they are read, and so not kept back as others are (``Withholding``)."""
 
 
 class _Answer(Call):
@@ -95,6 +95,13 @@ class _Answer(Call):
             self.caller, software_name=software_name, software_version=software_version
         )
 
+    def fetch_bytes_max(self, asked: int) -> int:
+        budgets = self._session.budgets
+        if budgets is None or not budgets.are_set:
+            return asked
+        at_once_max = budgets.at_once_max(self.caller, Budget.FETCH)
+        return asked if at_once_max is None else min(asked, at_once_max)
+
     @property
     def login(self) -> Login | None:
         return self._session.login
@@ -107,6 +114,10 @@ class _Answer(Call):
 
     def reply(self, result: Any) -> None:
         if not self._session.is_closed:
+            withholding = self._api.withholding
+            if withholding is not None and self._session.withholds(withholding.size_bytes(result)):
+                self.give(withholding.empty(self))
+                return
             answer = self._api.to_response(result, self)
             if isinstance(answer, NoAnswer):
                 self._keep_silent(answer)

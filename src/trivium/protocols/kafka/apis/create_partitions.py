@@ -1,4 +1,9 @@
-"""CreatePartitions (key 37): add partitions to topics. Served: 0-3."""
+"""CreatePartitions (key 37): add partitions to topics.
+
+Served: 0-3. From version 3 on a client knows that it has made too many, and is refused (KIP-599).
+"""
+
+from typing import Final
 
 from trivium.core.commands.topics import CreatedPartitions, CreatePartitions, NewPartitions
 from trivium.messages.api import ApiKey
@@ -9,6 +14,8 @@ from trivium.messages.api.create_partitions import (
 )
 from trivium.protocols.kafka.api import Api, Call
 from trivium.protocols.kafka.faults import code_of
+
+_QUOTA_ERROR_SINCE: Final = 3
 
 
 def to_command(request: CreatePartitionsRequest, call: Call) -> CreatePartitions:
@@ -23,6 +30,7 @@ def to_command(request: CreatePartitionsRequest, call: Call) -> CreatePartitions
         ],
         request.validate_only,
         request.timeout_ms,
+        refuses_debtors=call.version >= _QUOTA_ERROR_SINCE,
     )
 
 

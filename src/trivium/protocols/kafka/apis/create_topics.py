@@ -1,8 +1,11 @@
 """CreateTopics (key 19): make topics.
 
 Served: 0-7. From version 5 on the answer tells the settings of the topic, unless the client may not know
-them: then ``topic_config_error_code`` says that (KIP-525).
+them: then ``topic_config_error_code`` says that (KIP-525). From version 6 on a client knows that it has made
+too many partitions, and is refused (KIP-599); an older one is made to wait.
 """
+
+from typing import Final
 
 from trivium.core.commands.topics import CreatedTopic, CreateTopics, NewTopic
 from trivium.core.config.description import Entry
@@ -18,9 +21,16 @@ from trivium.messages.errors import ErrorCode
 from trivium.protocols.kafka.api import Api, Call
 from trivium.protocols.kafka.faults import code_of
 
+_QUOTA_ERROR_SINCE: Final = 6
+
 
 def to_command(request: CreateTopicsRequest, call: Call) -> CreateTopics:
-    return CreateTopics([_new(topic) for topic in request.topics], request.validate_only, request.timeout_ms)
+    return CreateTopics(
+        [_new(topic) for topic in request.topics],
+        request.validate_only,
+        request.timeout_ms,
+        refuses_debtors=call.version >= _QUOTA_ERROR_SINCE,
+    )
 
 
 def _new(topic: CreatableTopic) -> NewTopic:

@@ -1,6 +1,7 @@
 """DeleteTopics (key 20): delete topics.
 
 Served: 0-6. By name; from version 6 on by name or by id, and a topic that has both or neither is refused.
+From version 5 on a client knows that it has deleted too many partitions, and is refused (KIP-599).
 """
 
 from typing import Final
@@ -22,6 +23,8 @@ from trivium.wire.uuid_text import ZERO_UUID
 _DISABLED_SINCE: Final = 3
 """The first version that has a code for topic deletion being disabled."""
 
+_QUOTA_ERROR_SINCE: Final = 5
+
 
 def to_command(request: DeleteTopicsRequest, call: Call) -> DeleteTopics:
     refs: list[TopicRef] = list(request.topic_names)
@@ -35,7 +38,7 @@ def to_command(request: DeleteTopicsRequest, call: Call) -> DeleteTopics:
             refs.append(topic.topic_id if topic.name is None else topic.name)
             continue
         refused.append(DeletedTopic(topic.name, topic.topic_id, Fault.INVALID_REQUEST, message))
-    return DeleteTopics(refs, request.timeout_ms)
+    return DeleteTopics(refs, request.timeout_ms, refuses_debtors=call.version >= _QUOTA_ERROR_SINCE)
 
 
 def to_response(results: list[DeletedTopic], call: Call) -> DeleteTopicsResponse:

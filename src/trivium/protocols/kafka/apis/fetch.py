@@ -9,6 +9,9 @@ Served: 0-18.
     10      before it, a topic whose compression.type is zstd is refused (KIP-110)
     13-18   topics are named by their id; from 16 on an answer says whom to ask instead (KIP-951)
 
+A client that has read more than its quota allows gets an answer without partitions, and the time it is not
+listened to; its session stays as it was.
+
 Brokers do not follow each other here: a fetch of a replica is refused. Racks are not looked at.
 """
 
@@ -30,7 +33,7 @@ from trivium.messages.api.fetch import (
     PartitionData,
 )
 from trivium.messages.errors import ErrorCode
-from trivium.protocols.kafka.api import Api, Call
+from trivium.protocols.kafka.api import Api, Call, Withholding
 from trivium.protocols.kafka.faults import code_of
 from trivium.protocols.kafka.fetch_sessions import EPOCH_CLOSE, EPOCH_NEW, FetchSession, PartKey
 from trivium.records.legacy import convert_down
@@ -85,11 +88,12 @@ def to_command(request: FetchRequest, call: Call) -> Fetch | FetchResponse:
             call.state = session
         else:
             sessions.close(request.session_id)
+    max_bytes = call.fetch_bytes_max(request.max_bytes)
     return Fetch(
         parts,
         request.max_wait_ms,
-        request.min_bytes,
-        request.max_bytes,
+        min(request.min_bytes, max_bytes),
+        max_bytes,
         request.isolation_level == _READ_COMMITTED,
         request.replica_state.replica_id if call.version >= _REPLICA_STATE_SINCE else request.replica_id,
     )
@@ -137,6 +141,21 @@ def to_response(results: list[FetchedPart], call: Call) -> FetchResponse:
         leaders = {result.leader.node_id for result in results if result.leader is not None}
         response.node_endpoints = [_endpoint(node_id, call) for node_id in sorted(leaders)]
     return response
+
+
+def _size_bytes(results: list[FetchedPart]) -> int:
+    return sum(len(run) for result in results for run in result.runs)
+
+
+def _withheld(call: Call) -> FetchResponse:
+    session: FetchSession | None = call.state
+    session_id = 0
+    if session is not None:
+        if call.request.session_epoch == EPOCH_NEW:
+            call.protocol.fetch_sessions.close(session.session_id)  # the client hears of none
+        else:
+            session_id = session.session_id
+    return FetchResponse(session_id=session_id, responses=[])
 
 
 def _endpoint(node_id: int, call: Call) -> NodeEndpoint:
@@ -221,4 +240,4 @@ def _offset_asked(part: FetchedPart, request: FetchRequest) -> int:
     )
 
 
-API = Api(ApiKey.FETCH, 0, 18, to_command, to_response)
+API = Api(ApiKey.FETCH, 0, 18, to_command, to_response, withholding=Withholding(_size_bytes, _withheld))
