@@ -32,7 +32,8 @@ class SyncLine:
         """To be watched for what there is to read."""
         os.set_blocking(self.replies, False)
         ends = (self._requests_out, self._replies_in)
-        self._thread = threading.Thread(target=sync_in_line, args=ends, name=name)
+        # A daemon: it waits in a system call, and a process that ends by an error closes nothing.
+        self._thread = threading.Thread(target=sync_in_line, args=ends, name=name, daemon=True)
         self._thread.start()
 
     def put(self, descriptors: Sequence[int], number: int) -> None:
