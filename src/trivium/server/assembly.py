@@ -190,8 +190,25 @@ class Assembly:
             self.broker.open("groups")
         if TRANSACTIONS_TOPIC in known:
             self.broker.open("transactions")
+        if self._has_delegation_tokens:
+            self._expire_tokens()
         if stream_doors or CLOSED_TOPIC in known:
             await self._open_streams(stream_doors)
+
+    @property
+    def _has_delegation_tokens(self) -> bool:
+        """Whether there are any, or can be."""
+        return bool(self.cluster.image.tokens.by_id) or self._delegation_key is not None
+
+    @property
+    def _delegation_key(self) -> str | None:
+        return self._configuration.static_settings.get("delegation.token.secret.key")
+
+    def _expire_tokens(self) -> None:
+        from trivium.core.users.token_expiry import TokenExpiry
+
+        interval_ms = whole(self._settings.broker, "delegation.token.expiry.check.interval.ms")
+        TokenExpiry(self.cluster, self._timers, interval_ms).start()
 
     async def _open_streams(self, doors: Iterable[Listener]) -> None:
         from trivium.server.first_user import found_first_user
@@ -322,7 +339,7 @@ class Assembly:
             self._clock,
             chance(),
             Delegating(
-                self._configuration.static_settings.get("delegation.token.secret.key"),
+                self._delegation_key,
                 whole(self._settings.broker, "delegation.token.max.lifetime.ms"),
                 whole(self._settings.broker, "delegation.token.expiry.time.ms"),
             ),

@@ -77,6 +77,7 @@ BROKERS: Final = {
     "connections.max.idle.ms": "A connection without a request for so long is closed.",
     "connections.max.reauth.ms": "How long a login counts; 0: as long as its connection.",
     "controller.listener.names": "Listeners for controllers only; they are not opened here.",
+    "delegation.token.expiry.check.interval.ms": "How often delegation tokens that are over are removed.",
     "delegation.token.expiry.time.ms": "How long a delegation token counts that is not renewed.",
     "delegation.token.max.lifetime.ms": "How long it counts at most.",
     "delegation.token.secret.key": "What delegation tokens are made with; without it there are none.",

@@ -3,7 +3,8 @@
 A token is an id that anybody may know and a secret, the HMAC of the id by the node's own key
 (``delegation.token.secret.key``). The log holds no secrets: who has it and not the key can log in as nobody.
 
-Who has come in by a token makes no tokens, and looks at none. Expired ones go when a new one is made.
+Who has come in by a token makes no tokens, and looks at none. Expired ones go when a new one is made,
+and by themselves (``token_expiry``).
 """
 
 import hmac
@@ -27,6 +28,7 @@ from trivium.core.commands.delegation import (
 from trivium.core.faults import Fault, Refused
 from trivium.core.metadata_access import DelegationToken
 from trivium.core.refusing import refusing
+from trivium.core.users.token_expiry import is_over
 from trivium.messages.schema import Message
 from trivium.messages.stored.metadata_access import DelegationTokenRecord, RemoveDelegationTokenRecord
 
@@ -152,7 +154,7 @@ class Delegation:
         return self._cluster.clock.wall_ms()
 
     def _is_over(self, token: DelegationToken) -> bool:
-        return min(token.expiration_timestamp, token.max_timestamp) <= self._now_ms
+        return is_over(token, self._now_ms)
 
     def _check_caller(self, caller: Caller) -> None:
         if self._key is None:
