@@ -170,7 +170,8 @@ class RustLogDoor(Door):
 class City:
     def __init__(self) -> None:
         self._loop = asyncio.Runner()
-        self.node = Node(configuration([], SETTINGS), MemoryFiles())
+        self.files = MemoryFiles()
+        self.node = Node(configuration([], SETTINGS), self.files)
         self.run(self.node.start())
         self.root = Caller(principal=f"User:{ROOT}", host=HOST, user_id=0)
         self._settle()
