@@ -26,7 +26,6 @@ func (p *puppet) join(_ context.Context, words []string) (any, error) {
 	name, group, topic := words[0], words[1], words[2]
 	m := &member{done: make(chan struct{})}
 	options := []kgo.Opt{
-		kgo.SeedBrokers(p.seed),
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
@@ -40,7 +39,7 @@ func (p *puppet) join(_ context.Context, words []string) (any, error) {
 		// The broker shares the work (KIP-848).
 		options = append(options, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	}
-	client, err := kgo.NewClient(options...)
+	client, err := connect(p.seed, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // franz-go as a puppet: one command a line in, one line of JSON out (see ../README.md).
 //
-// This file reads and answers; topics.go, records.go and groups.go hold the commands.
+// This file reads and answers; topics.go, records.go and groups.go hold the commands, security.go how it logs in.
 package main
 
 import (
@@ -53,7 +53,7 @@ var commands = map[string]command{
 
 func main() {
 	seed := os.Args[1]
-	client, err := kgo.NewClient(kgo.SeedBrokers(seed))
+	client, err := connect(seed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -25,8 +25,8 @@ func (p *puppet) producer(codec string) (*kgo.Client, error) {
 	if client, made := p.producers[codec]; made {
 		return client, nil
 	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(p.seed),
+	client, err := connect(
+		p.seed,
 		kgo.ProducerBatchCompression(codecs[codec]),
 		kgo.ProducerBatchMaxBytes(2<<20),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -82,8 +82,8 @@ func (p *puppet) send(ctx context.Context, codec string, records []*kgo.Record) 
 func (p *puppet) consume(ctx context.Context, words []string) (any, error) {
 	topic, partition := words[0], int32(number(words[1]))
 	start := map[int32]kgo.Offset{partition: kgo.NewOffset().At(number(words[2]))}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(p.seed),
+	client, err := connect(
+		p.seed,
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: start}),
 	)
 	if err != nil {

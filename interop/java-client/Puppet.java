@@ -389,7 +389,28 @@ public final class Puppet {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", bootstrap);
         settings.put("reconnect.backoff.max.ms", "200");
+        secure(settings);
         return settings;
+    }
+
+    /** How it proves itself, and whom it trusts: from its environment. */
+    private static void secure(Properties settings) {
+        String authority = System.getenv("PUPPET_CA");
+        String login = System.getenv("PUPPET_LOGIN");
+        String protocol = (login == null ? "" : "SASL_") + (authority == null ? "PLAINTEXT" : "SSL");
+        settings.put("security.protocol", protocol);
+        if (authority != null) {
+            settings.put("ssl.truststore.type", "PEM");
+            settings.put("ssl.truststore.location", authority);
+        }
+        if (login != null) {
+            String[] words = login.split(" ");
+            String module = words[0].equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
+            settings.put("sasl.mechanism", words[0]);
+            settings.put("sasl.jaas.config", String.format(
+                    "org.apache.kafka.common.security.%s required username=\"%s\" password=\"%s\";",
+                    module, words[1], words[2]));
+        }
     }
 
     /** One for each codec, kept: what is sent later meets the connection and the producer id of before. */

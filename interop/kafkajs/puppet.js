@@ -1,5 +1,6 @@
 // KafkaJS as a puppet: one command a line in, one line of JSON out (see ../README.md).
 
+const fs = require('node:fs')
 const readline = require('node:readline')
 const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = require('kafkajs')
 const lz4 = require('lz4js')
@@ -29,8 +30,14 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
   decompress: async (buffer) => Buffer.from((await zstd).decompress(buffer)),
 })
 
+// How it proves itself, and whom it trusts: from its environment.
+const { PUPPET_CA: authority, PUPPET_LOGIN: login } = process.env
+const [mechanism, username, password] = (login ?? '').split(' ')
+
 const kafka = new Kafka({
   brokers: [process.argv[2]],
+  ssl: authority ? { ca: [fs.readFileSync(authority)] } : undefined,
+  sasl: login ? { mechanism: mechanism.toLowerCase(), username, password } : undefined,
   clientId: 'puppet',
   logLevel: logLevel.WARN,
   logCreator: () => ({ log }) => process.stderr.write(`${log.message} ${log.error ?? ''}\n`),
@@ -196,9 +203,12 @@ const COMMANDS = {
   },
 }
 
+let connected
+
 async function answer(line) {
   const [command, ...words] = line.split(' ')
   try {
+    await (connected ??= admin.connect())
     return { ok: await COMMANDS[command](...words) }
   } catch (failure) {
     return { error: String(failure) }
@@ -206,7 +216,6 @@ async function answer(line) {
 }
 
 async function main() {
-  await admin.connect()
   for await (const line of readline.createInterface({ input: process.stdin })) {
     process.stdout.write(`${JSON.stringify(await answer(line))}\n`)
   }
