@@ -46,6 +46,22 @@ class _Required:
 
 REQUIRED: Final = _Required()
 
+SECRET_FIELDS: Final = frozenset(
+    (
+        "auth_bytes",
+        "current_password",
+        "hmac",
+        "password",
+        "password_hash",
+        "salt",
+        "salted_password",
+        "server_key",
+        "stored_key",
+        "token_hash",
+    )
+)
+"""What nobody may read in a log: fields by these names are left out wherever a message is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldRules:
@@ -198,7 +214,10 @@ class Struct(metaclass=StructType):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name in type(self)._declared]
+        shown = [
+            f"{name}={'(hidden)' if name in SECRET_FIELDS else repr(getattr(self, name))}"
+            for name in type(self)._declared
+        ]
         if self.unknown_tags:
             shown.append(f"unknown_tags={dict(self.unknown_tags)!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
