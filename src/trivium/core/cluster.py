@@ -27,7 +27,7 @@ from trivium.messages.stored.metadata_topics import (
     RemoveTopicRecord,
     TopicRecord,
 )
-from trivium.records.batch import build_batch, iter_batches
+from trivium.records.batch import build_batch, check_batches
 from trivium.records.record import Record
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -149,7 +149,7 @@ class Cluster:
             for record, _ in records
             if isinstance(record, RemoveTopicRecord)
         ]
-        self._metadata_log.append(batch, list(iter_batches(batch)), self._metadata_epoch)
+        self._metadata_log.append(batch, check_batches(batch), self._metadata_epoch)
         self.mutations += sum(isinstance(record, PartitionRecord) for record, _ in records)
         self.mutations += sum(len(topic.partitions) for topic in removed)
         try:

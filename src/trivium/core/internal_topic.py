@@ -5,6 +5,7 @@ response leaves when they are durable; a start replays the same records. One key
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from trivium.core.cluster import Cluster
@@ -13,7 +14,7 @@ from trivium.core.commands.topics import NewTopic
 from trivium.core.faults import Fault, Refused
 from trivium.core.ports import Done
 from trivium.messages.schema import Message
-from trivium.records.batch import HEADER_BYTES, build_batch, iter_batches, iter_records
+from trivium.records.batch import HEADER_BYTES, build_batch, check_batches, iter_batches, iter_records
 from trivium.records.compression import Compression
 from trivium.records.control import read_end_txn
 from trivium.records.record import Record
@@ -22,6 +23,8 @@ READ_BYTES = 1 << 20
 """How much of a partition is replayed at a time."""
 RECORD_OVERHEAD_BYTES = 32
 """What a record may cost in a batch beside its key and its value: seven numbers of variable length."""
+HASHES_KEPT_MAX = 10_000
+"""Groups and transactional ids whose partition is known by heart: every heartbeat asks for it."""
 NO_PRODUCER_ID = -1
 FIRST_SEQUENCE = 0
 
@@ -107,7 +110,7 @@ class InternalTopic:
         """The same for somebody who asks later when they are durable."""
         live = self._cluster.partition(self.name, partition)
         data = self._batches(records, live.rules.max_message_bytes, writer)
-        live.log.append(data, list(iter_batches(data)), live.leader_epoch)
+        live.log.append(data, check_batches(data), live.leader_epoch)
         live.announce(len(data))
 
     def when_durable(self, partition: int, done: Done) -> None:
@@ -180,6 +183,7 @@ def _entries(run: memoryview) -> Iterator[Stored | TransactionEnd]:
                 yield Stored(record.offset, producer_id, record.key, record.value)
 
 
+@lru_cache(HASHES_KEPT_MAX)
 def java_hash(text: str) -> int:
     """``String.hashCode`` of Java without its sign, as Kafka has it: the lowest number of all becomes 0."""
     value = 0

@@ -31,6 +31,8 @@ class Settings:
         self._kept: dict[tuple[str | None, str], Value] = {}
         """By group, None for the broker, and name: requests ask for the same ones over and over."""
         self._kept_since = -1
+        self._plain_rules: Rules | None = None
+        """Of topics that have set nothing for themselves, which are most."""
 
     @property
     def layers(self) -> Layers:
@@ -65,11 +67,21 @@ class Settings:
         changes = self._image.configs.changes
         if changes != self._kept_since:
             self._kept.clear()
+            self._plain_rules = None
             self._kept_since = changes
         return self._kept
 
     def rules(self, topic: str) -> Rules:
-        own, layers = self._image.configs.of_topic(topic), self.layers
+        own = self._image.configs.of_topic(topic)
+        if own:
+            return self._rules(own)
+        self._current()
+        if self._plain_rules is None:
+            self._plain_rules = self._rules(own)
+        return self._plain_rules
+
+    def _rules(self, own: Mapping[str, str]) -> Rules:
+        layers = self.layers
 
         def value(name: str) -> Value:
             return topic_value(name, own, layers)

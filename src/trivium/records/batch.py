@@ -163,22 +163,13 @@ def build_batch(
         | control * CONTROL_BIT
         | (delete_horizon_ms is not None) * DELETE_HORIZON_BIT
     )
-    header = BatchHeader(
-        base_offset=base_offset,
-        batch_length=0,
-        leader_epoch=leader_epoch,
-        magic=MAGIC,
-        crc=0,
-        attributes=attributes,
-        last_offset_delta=packed.records_count - 1,
-        base_timestamp=packed.base_timestamp,
-        max_timestamp=packed.max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        records_count=packed.records_count,
+    data, count, base_timestamp, max_timestamp = packed
+    times_and_producer = base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence
+    return _sealed(
+        (base_offset, 0, leader_epoch, MAGIC, 0, attributes, count - 1, *times_and_producer, count),
+        data,
+        compression,
     )
-    return seal(header, packed.data, compression)
 
 
 def build_batch_of_values(values: Sequence[bytes], timestamp: int) -> bytes:
@@ -208,20 +199,25 @@ def seal(
     header: BatchHeader, records: bytes | bytearray, compression: Compression, level: int | None = None
 ) -> bytes:
     """The batch of this header and these records: compressed, with length, codec and checksum set."""
-    block = compress(compression, records, level)
+    return _sealed(header, records, compression, level)
+
+
+def _sealed(
+    header: tuple[int, ...], records: bytes | bytearray, compression: Compression, level: int | None = None
+) -> bytes:
+    """``seal`` for somebody who needs no header: most batches are built, and never looked at again."""
+    block = compress(compression, records, level) if compression else records
     size_bytes = HEADER_BYTES + len(block)
     if size_bytes > BATCH_BYTES_MAX:
         raise EncodeError(f"a batch of {size_bytes} bytes is larger than {BATCH_BYTES_MAX}")
     batch = bytearray(HEADER_BYTES)
     batch += block
-    sealed = header._replace(
-        batch_length=size_bytes - LOG_OVERHEAD_BYTES,
-        attributes=header.attributes & ~COMPRESSION_BITS | compression,
-    )
+    base_offset, _, leader_epoch, magic, crc, attributes, *rest = header
+    batch_length, attributes = size_bytes - LOG_OVERHEAD_BYTES, attributes & ~COMPRESSION_BITS | compression
     try:
-        HEADER.pack_into(batch, 0, *sealed)
+        HEADER.pack_into(batch, 0, base_offset, batch_length, leader_epoch, magic, crc, attributes, *rest)
     except struct_error as error:
-        raise EncodeError(f"a batch header cannot hold {sealed}") from error
+        raise EncodeError(f"a batch header cannot hold {header}") from error
     _UINT32.pack_into(batch, CRC_AT, crc32c(batch, ATTRIBUTES_AT))
     return bytes(batch)
 

@@ -1,7 +1,6 @@
 """A transaction coordinator in a world of memory, with short words for what its tests say often."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -138,7 +137,7 @@ class Coordinated:
         """The same producer with the last epoch that a client can have, as its ledger would say it."""
         (ledger,) = self.coordinator.ledgers.loaded
         last = Producer(client.producer_id, EPOCH_LAST - 1)
-        ledger.put(replace(ledger.transactions[client.transactional_id], producer=last), lambda _fault: None)
+        ledger.put(ledger.transactions[client.transactional_id]._replace(producer=last), lambda _fault: None)
         return Client(self, client.transactional_id, client.answer._replace(producer_epoch=last.epoch))
 
     def described(self, transactional_id: str = TX) -> DescribedTransaction:

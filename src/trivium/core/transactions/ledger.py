@@ -97,12 +97,18 @@ class Ledger:
     # -- replaying -------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Become what the partition says. ``Refused`` if it cannot be read."""
-        now = self.now()
+        """Become what the partition says: of each id the last record counts. ``Refused`` if it cannot be
+        read.
+        """
+        latest: dict[bytes, bytes | None] = {}
         try:
             for entry in self._topic.replay(self.partition):
                 if not isinstance(entry, TransactionEnd) and _is_known(entry.key):
-                    self._replay(entry.key, entry.value, now)
+                    latest.pop(entry.key, None)
+                    latest[entry.key] = entry.value
+            now = self.now()
+            for key, value in latest.items():
+                self._replay(key, value, now)
         except DecodeError as error:
             raise Refused(
                 Fault.COORDINATOR_NOT_AVAILABLE,
@@ -113,7 +119,6 @@ class Ledger:
         key = TRANSACTION_LOG.decode_key(key_data)
         value = TRANSACTION_LOG.decode_value(key, value_data)
         assert isinstance(key, TransactionLogKey)
-        self.transactions.pop(key.transactional_id, None)
         if isinstance(value, TransactionLogValue):
             transaction = transaction_from(key.transactional_id, value, now)
             if transaction.state is not State.DEAD:

@@ -14,7 +14,7 @@ from trivium.core.groups.offsets import Place
 from trivium.core.partition import LivePartition
 from trivium.core.ports import Done, ProducerFacts
 from trivium.core.transactions.transaction import Producer
-from trivium.records.batch import iter_batches
+from trivium.records.batch import check_batches
 from trivium.records.control import EndTxnMarker, build_end_txn
 
 
@@ -57,7 +57,7 @@ class Markers:
                 timestamp=self._cluster.clock.wall_ms(),
             )
         )
-        partition.log.append(data, list(iter_batches(data)), partition.leader_epoch)
+        partition.log.append(data, check_batches(data), partition.leader_epoch)
         # Nothing has come for those who read everything, and maybe much for those who wait for the decision.
         partition.announce(0)
 

@@ -15,7 +15,6 @@ decide a transaction which another life of it has left open.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -68,8 +67,7 @@ class Producer(NamedTuple):
 NOBODY: Final = Producer(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     transactional_id: str
     producer: Producer
     """Who writes, or while markers are missing: whom they name."""
@@ -124,14 +122,13 @@ class Transaction:
 
     def kept(self, client: Producer, timeout_ms: int, now: Moment) -> "Transaction":
         """Somebody has come back, and its transaction stays open until it decides (KIP-939)."""
-        return replace(
-            self, next_producer=client, timeout_ms=timeout_ms, updated_at=now, last_epoch=NO_PRODUCER_EPOCH
+        return self._replace(
+            next_producer=client, timeout_ms=timeout_ms, updated_at=now, last_epoch=NO_PRODUCER_EPOCH
         )
 
     def with_partitions(self, places: Collection[Place], now: Moment) -> "Transaction":
         is_new = self.state is not State.ONGOING
-        return replace(
-            self,
+        return self._replace(
             state=State.ONGOING,
             partitions=self.partitions.union(places),
             started_at=now if is_new else self.started_at,
@@ -141,7 +138,7 @@ class Transaction:
 
     def prepared(self, now: Moment) -> "Transaction":
         """Everything is written, and it waits for its batch."""
-        return replace(self, timeout_ms=PREPARED_MS_MAX, updated_at=now)
+        return self._replace(timeout_ms=PREPARED_MS_MAX, updated_at=now)
 
     def decided(self, *, commits: bool, version: int, successor: Producer, now: Moment) -> "Transaction":
         """It has an end. ``successor`` goes on with the id when the markers are written, if somebody other
@@ -150,8 +147,7 @@ class Transaction:
         marker, last_epoch = self.producer, self.last_epoch
         if version >= EPOCHS_RENEWED_SINCE:
             marker, last_epoch = Producer(marker.producer_id, self._epoch_newest + 1), self.client.epoch
-        return replace(
-            self,
+        return self._replace(
             producer=marker,
             state=State.PREPARE_COMMIT if commits else State.PREPARE_ABORT,
             # One that was ended before it had begun.
@@ -168,8 +164,8 @@ class Transaction:
         came with ``by_epoch`` by itself, to begin anew.
         """
         marker = Producer(self.producer.producer_id, min(self._epoch_newest + 1, EPOCH_LAST))
-        return replace(
-            self.decided(commits=False, version=0, successor=NOBODY, now=now),
+        aborted = self.decided(commits=False, version=0, successor=NOBODY, now=now)
+        return aborted._replace(
             producer=marker,
             version=version,
             last_epoch=by_epoch,
@@ -177,8 +173,7 @@ class Transaction:
 
     def completed(self, now: Moment) -> "Transaction":
         """Every partition has its marker."""
-        return replace(
-            self,
+        return self._replace(
             producer=self.client,
             state=State.COMPLETE_COMMIT if self.commits else State.COMPLETE_ABORT,
             partitions=frozenset(),
