@@ -51,6 +51,7 @@ bench: $(READY)
 	$(BIN)/python bench/bridge.py
 	$(BIN)/python bench/log.py
 	$(BIN)/python bench/session.py
+	$(BIN)/python bench/simulation.py
 	$(BIN)/python -m bench.access
 	$(BIN)/python -m bench.broker
 	$(BIN)/python -m bench.iggy

@@ -6,6 +6,8 @@ A failure says how to see its history again.
 import pytest
 
 from tests.simulation.planted_bugs import BUGS, Plant
+from trivium.testing.world import world
+from trivium.testing.world.carriage import BYTES_EVERY
 from trivium.testing.world.histories import history, play_all
 from trivium.testing.world.profiles import PROFILES
 
@@ -37,6 +39,16 @@ def test_histories_of_any_seed_are_sound(profile: str, piece: int) -> None:
 def test_seed_gives_the_same_history_every_time(profile: str) -> None:
     assert history(profile, 7) == history(profile, 7)
     assert history(profile, 7) != history(profile, 8)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_seed_gives_the_same_history_by_bytes_and_by_messages(
+    profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = [seed for seed in range(1, 9) if seed % BYTES_EVERY]
+    by_messages = [history(profile, seed, OPERATIONS) for seed in seeds]
+    monkeypatch.setattr(world, "BYTES_EVERY", 1)
+    assert [history(profile, seed, OPERATIONS) for seed in seeds] == by_messages
 
 
 @pytest.mark.parametrize(

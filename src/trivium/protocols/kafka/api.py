@@ -98,6 +98,8 @@ class Api:
     shortcut: Callable[[memoryview, int, Call], Command[Any] | None] | None = None
     """Reads the commonest requests from a position of the frame on, without the message between; None for all
     others."""
+    form: Callable[[Any, Call], bytes | None] | None = None
+    """The same for answers: the bytes of the commonest, without the message between."""
     withholding: Withholding | None = None
     request: type[Request] = field(init=False)
     flexible_since: int = field(init=False)

@@ -114,11 +114,14 @@ class _Answer(Call):
 
     def reply(self, result: Any) -> None:
         if not self._session.is_closed:
-            withholding = self._api.withholding
+            api = self._api
+            withholding = api.withholding
             if withholding is not None and self._session.withholds(withholding.size_bytes(result)):
                 self.give(withholding.empty(self))
                 return
-            answer = self._api.to_response(result, self)
+            answer: Answer | NoAnswer | None = None if api.form is None else api.form(result, self)
+            if answer is None:
+                answer = api.to_response(result, self)
             if isinstance(answer, NoAnswer):
                 self._keep_silent(answer)
             else:

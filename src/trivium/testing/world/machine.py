@@ -86,7 +86,8 @@ class Machine:
         self._random = random
         self._static = {**STATIC, **(settings or {})}
         self._numbers = count(1)
-        self._soon: list[Callable[[], None]] = []
+        self.soon: list[Callable[[], None]] = []
+        """What is to be done as soon as everything that came in together has come in."""
         self.timers = Timers(clock)
         self._disk = new_disk(self._call_after_sync, clock)
         self.starts = 0
@@ -144,7 +145,7 @@ class Machine:
                 TopicDirectory(cluster, settings, access, topics, lambda _topic: None).routes,
                 Features(cluster).routes,
                 Producing(cluster, access, timers, transactions.adding.admit).routes,
-                Fetching(cluster, access, timers, self._soon.append, 1 << 30).routes,
+                Fetching(cluster, access, timers, self.soon.append, 1 << 30).routes,
                 Offsets(cluster, access).routes,
                 producers.routes,
                 groups.routes,
@@ -172,21 +173,21 @@ class Machine:
         """Everything stops, and what was not synced may be lost."""
         self.is_up = False
         self.timers = Timers(self._clock)
-        self._soon.clear()
+        self.soon.clear()
         self._disk.lose_power(self._random)
 
     # -- time ------------------------------------------------------------------------------------
 
     def turn(self) -> None:
-        """Do what was to be done as soon as everything that came in together had come in."""
-        while self._soon:
-            calls = self._soon[:]
-            self._soon.clear()
+        """Do what was to be done soon, and what that brings up."""
+        while self.soon:
+            calls = self.soon[:]
+            self.soon.clear()
             for call in calls:
                 call()
 
     def _call_after_sync(self, synced: Callable[[], None]) -> None:
-        self.timers.after(self._random.randint(0, SYNC_MS_MAX), synced)
+        self.timers.after(int(self._random.random() * (SYNC_MS_MAX + 1)), synced)
 
     def _new_id(self) -> bytes:
         return next(self._numbers).to_bytes(16, "big")

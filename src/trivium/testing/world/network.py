@@ -8,29 +8,20 @@ everybody has forgotten, and how they arrive twice.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from trivium.core.timers import Timers
-from trivium.messages.frames import decode_response, encode_request
-from trivium.messages.schema import Request
-from trivium.protocols.kafka.api import Endpoint
-from trivium.protocols.kafka.session import KafkaSession
+from trivium.messages.schema import Request, Response
+from trivium.testing.world.agenda import NEVER_MS, Agenda
+from trivium.testing.world.carriage import Carriage, Messages, NewCarriage
 from trivium.testing.world.clock import SimulatedClock
 from trivium.testing.world.machine import Machine
-from trivium.wire.cursor import INT32
 from trivium.wire.errors import DecodeError
 
-HERE: Final = Endpoint("broker", 9092)
-HOST: Final = "client"
-FRAME_BYTES_MAX: Final = 1 << 20
 STALL_MS_MAX: Final = 900
 """How long a network may keep what is under way; longer than clients wait."""
-NEVER_MS: Final = 1 << 62
-_SCRATCH: Final = memoryview(bytearray(FRAME_BYTES_MAX))
-"""Where all sessions receive, as all connections of a node do."""
 
 Then = Callable[[Any], None]
 """Told the answer; or None, if there will be none: nobody knows what has happened."""
@@ -53,42 +44,44 @@ FAIR: Final = Weather(delay_ms_max=2, cut=0.0, stall=0.0)
 
 
 class Network:
-    def __init__(self, clock: SimulatedClock, timers: Timers, random: Random, machine: Machine) -> None:
+    def __init__(
+        self,
+        clock: SimulatedClock,
+        agenda: Agenda,
+        random: Random,
+        machine: Machine,
+        new_carriage: NewCarriage = Messages,
+    ) -> None:
         self.clock = clock
-        self.timers = timers
+        self.agenda = agenda
         self.random = random
         self.machine = machine
+        self.new_carriage = new_carriage
         self.weather = Weather()
         self.requests = 0
-        self._links: list[Link] = []
-        self._dirty: list[Link] = []
+        self._links: dict[Link, None] = {}
+        self.dirty: list[Link] = []
+        """Links that may have answers to carry back."""
 
     def connect(self, client_id: str) -> "Link":
         link = Link(self, client_id)
-        self._links.append(link)
+        self._links[link] = None
         return link
 
-    def delay_ms(self) -> int:
-        return int(self.random.random() * (self.weather.delay_ms_max + 1))
-
-    def has_answers(self, link: "Link") -> None:
-        self._dirty.append(link)
-
     def flush(self) -> None:
-        """Send off what sessions have answered in this turn."""
-        while self._dirty:
-            dirty, self._dirty = self._dirty, []
+        """Send off what was answered in this turn."""
+        while self.dirty:
+            dirty, self.dirty = self.dirty, []
             for link in dirty:
                 link.carry_back()
 
     def forget(self, link: "Link") -> None:
-        if link in self._links:
-            self._links.remove(link)
+        self._links.pop(link, None)
 
     def cut_all(self) -> None:
         """The machine has lost its power."""
-        links, self._links = self._links, []
-        self._dirty.clear()
+        links, self._links = self._links, {}
+        self.dirty.clear()
         for link in links:
             link.cut()
 
@@ -97,16 +90,15 @@ class Link:
     def __init__(self, network: Network, client_id: str) -> None:
         self._network = network
         self._client_id = client_id
-        self._session: KafkaSession | None = None
-        self._asked: deque[tuple[int, int, Then, int]] = deque()
-        """Key, version, who wants to know, and until when, of each request without an answer."""
+        self._carriage: Carriage | None = None
+        self._asked: deque[tuple[Then, int]] = deque()
+        """Who wants to know, and until when, of each request without an answer."""
         self._looks_ms = NEVER_MS
         """When the client will look next whether it has waited long enough."""
         self._arrives_ms = self._returns_ms = 0
         """When the last piece under way arrives: none overtakes it."""
         self._held_until_ms = 0
         """The network keeps what is under way to the broker until then."""
-        self._received = bytearray()
         self.is_open = True
         """For the client."""
         self._is_broken = False
@@ -121,26 +113,25 @@ class Link:
         network = self._network
         now_ms, random, weather = network.clock.now_ms, network.random.random, network.weather
         network.requests += 1
-        frame = encode_request(request, version, 0, self._client_id)
-        data = INT32.pack(len(frame)) + frame
         due_ms = now_ms + timeout_ms
-        self._asked.append((request.API_KEY, version, then, due_ms))
+        self._asked.append((then, due_ms))
         if due_ms < self._looks_ms:
-            self._look_after(due_ms)
-        self._arrives_ms = max(self._arrives_ms, now_ms + network.delay_ms())
-        delay_ms = self._arrives_ms - now_ms
+            self._look_at(due_ms)
+        arrives_ms = now_ms + int(random() * (weather.delay_ms_max + 1))
+        if arrives_ms < self._arrives_ms:
+            arrives_ms = self._arrives_ms
+        self._arrives_ms = arrives_ms
         if weather.stall and random() < weather.stall:
             self._held_until_ms = now_ms + network.random.randint(0, STALL_MS_MAX)
+        is_last = is_lost = False
         if weather.cut and random() < weather.cut:
-            does_arrive = random() < 0.5
-            network.timers.after(delay_ms, lambda: self._arrive(data, is_last=True, is_lost=not does_arrive))
-        else:
-            network.timers.after(delay_ms, lambda: self._arrive(data))
+            is_last, is_lost = True, random() < 0.5
+        network.agenda.at(arrives_ms, self._arrive, request, version, is_last, is_lost)
 
-    def _look_after(self, due_ms: int) -> None:
+    def _look_at(self, due_ms: int) -> None:
         """Answers come in order, so that the oldest request decides how long a client waits."""
         self._looks_ms = due_ms
-        self._network.timers.after(due_ms - self._network.clock.now_ms, self._look)
+        self._network.agenda.at(due_ms, self._look)
 
     def _look(self) -> None:
         now_ms = self._network.clock.now_ms
@@ -148,66 +139,61 @@ class Link:
             return  # Another look, set since, will come first.
         self._looks_ms = NEVER_MS
         if self._asked:
-            due_ms = self._asked[0][3]
+            due_ms = self._asked[0][1]
             if due_ms <= now_ms:
                 self.abandon()
             else:
-                self._look_after(due_ms)
+                self._look_at(due_ms)
 
-    def _arrive(self, data: bytes, *, is_last: bool = False, is_lost: bool = False) -> None:
-        if self._is_broken or not self._network.machine.is_up:
+    def _arrive(self, request: Request, version: int, is_last: bool, is_lost: bool) -> None:
+        network = self._network
+        if self._is_broken or not network.machine.is_up:
             self.cut()
             return
-        held_ms = self._held_until_ms - self._network.clock.now_ms
-        if held_ms > 0:
-            self._network.timers.after(held_ms, lambda: self._arrive(data, is_last=is_last, is_lost=is_lost))
+        if self._held_until_ms > network.clock.now_ms:
+            network.agenda.at(self._held_until_ms, self._arrive, request, version, is_last, is_lost)
             return
         if not is_lost:
-            self._deliver(data)
+            self._deliver(request, version)
         if is_last:
             self.cut()
 
-    def _deliver(self, data: bytes) -> None:
-        session = self._session
-        if session is None:
-            session = self._session = KafkaSession(
-                self._network.machine.protocol, HOST, HERE, lambda: self._network.has_answers(self)
+    def _deliver(self, request: Request, version: int) -> None:
+        network, carriage = self._network, self._carriage
+        if carriage is None:
+            carriage = self._carriage = network.new_carriage(
+                network.machine.protocol, self._client_id, lambda: network.dirty.append(self)
             )
-        session.space(_SCRATCH)[: len(data)] = data
         try:
-            session.received(len(data), _SCRATCH)
+            carriage.receive(request, version)
         except DecodeError:
-            self._network.has_answers(self)
-            self._network.flush()
+            network.dirty.append(self)
+            network.flush()
             self.cut()
         else:
-            if session.out_bytes:
-                self._network.has_answers(self)
+            network.dirty.append(self)
 
     # -- and back --------------------------------------------------------------------------------
 
     def carry_back(self) -> None:
-        if self._session is None or self._is_broken:
+        if self._carriage is None or self._is_broken:
             return
-        data = b"".join(self._session.data_to_send())
-        if data and self.is_open:
+        answers = self._carriage.take_answers()
+        if answers and self.is_open:
             network = self._network
-            self._returns_ms = max(self._returns_ms, network.clock.now_ms + network.delay_ms())
-            network.timers.after(self._returns_ms - network.clock.now_ms, lambda: self._return(data))
+            returns_ms = network.clock.now_ms + int(
+                network.random.random() * (network.weather.delay_ms_max + 1)
+            )
+            if returns_ms < self._returns_ms:
+                returns_ms = self._returns_ms
+            self._returns_ms = returns_ms
+            network.agenda.at(returns_ms, self._return, answers)
 
-    def _return(self, data: bytes) -> None:
-        if self._is_broken or not self.is_open:
-            return
-        received = self._received
-        received += data
-        while self.is_open and len(received) >= INT32.size:
-            end = INT32.size + INT32.unpack_from(received)[0]
-            if len(received) < end:
+    def _return(self, answers: Sequence[Response]) -> None:
+        for answer in answers:
+            if self._is_broken or not self.is_open:
                 return
-            frame = bytes(received[INT32.size : end])
-            del received[:end]
-            key, version, then, _ = self._asked.popleft()
-            then(decode_response(key, version, frame)[1])
+            self._asked.popleft()[0](answer)
 
     # -- ends ------------------------------------------------------------------------------------
 
@@ -215,8 +201,8 @@ class Link:
         """Nothing goes through any more, and both sides know."""
         if not self._is_broken:
             self._is_broken = True
-            if self._session is not None:
-                self._session.close()
+            if self._carriage is not None:
+                self._carriage.close()
             self._network.forget(self)
             self._give_up()
 
@@ -232,5 +218,5 @@ class Link:
         if self.is_open:
             self.is_open = False
             asked, self._asked = self._asked, deque()
-            for _, _, then, _ in asked:
+            for then, _ in asked:
                 then(None)

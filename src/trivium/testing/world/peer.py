@@ -48,7 +48,7 @@ class Walker:
         self.name = name
         self.is_done = False
         self._life = live(self)
-        world.timers.after(world.random.randint(0, 10), lambda: self._go_on(None))
+        world.agenda.after(world.random.randint(0, 10), self._go_on, None)
 
     def _go_on(self, got: Any) -> None:
         try:
@@ -57,7 +57,7 @@ class Walker:
             self.is_done = True
             return
         if isinstance(wanted, int):
-            self.world.timers.after(wanted, lambda: self._go_on(None))
+            self.world.agenda.after(wanted, self._go_on, None)
         else:
             request, version, *timeout_ms = wanted
             self.peer.ask(request, version, self._go_on, *timeout_ms)

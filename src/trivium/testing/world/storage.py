@@ -13,9 +13,10 @@ from random import Random
 
 from trivium.core.faults import Fault, Refused
 from trivium.core.metadata import MetadataImage
-from trivium.core.ports import DirectoryFacts, Done
+from trivium.core.ports import Appended, DirectoryFacts, Done
 from trivium.core.timers import Timers
 from trivium.log.names import METADATA_TOPIC
+from trivium.records.batch import BatchHeader
 from trivium.testing.world.clock import SimulatedClock
 from trivium.testing.world.machine import AfterSync
 from trivium.testing.world.memory_log import MemoryLog
@@ -26,9 +27,17 @@ Place = tuple[str, int]
 class SimulatedLog(MemoryLog):
     """One partition."""
 
-    def __init__(self, wait_for_sync: Callable[[Done], None]) -> None:
+    def __init__(self, wait_for_sync: Callable[[Done], None], unsynced: "dict[SimulatedLog, None]") -> None:
         super().__init__(wait_for_sync)
         self.durable_end = 0
+        self._unsynced = unsynced
+        """The logs of the same disk that have something to lose."""
+
+    def append(
+        self, data: bytearray | memoryview, batches: Sequence[tuple[int, BatchHeader]], leader_epoch: int
+    ) -> Appended:
+        self._unsynced[self] = None
+        return super().append(data, batches, leader_epoch)
 
     def after_power_loss(self, random: Random) -> "SimulatedLog":
         """The log as the next start finds it. One that has lost nothing is what it was."""
@@ -37,7 +46,7 @@ class SimulatedLog(MemoryLog):
         if kept == len(batches):
             self.durable_end = self.log_end_offset
             return self
-        left = SimulatedLog(self._wait_for_sync)
+        left = SimulatedLog(self._wait_for_sync, self._unsynced)
         left._take_all_before(self, batches[kept][0].base_offset)
         left.durable_end = left.log_end_offset
         return left
@@ -48,6 +57,7 @@ class SimulatedStorage:
         self.logs: dict[Place, SimulatedLog] = {}
         self._image = MetadataImage()
         self._call_after_sync = call_after_sync
+        self._unsynced: dict[SimulatedLog, None] = {}
         self._waiting: list[Done] = []
         self._is_syncing = False
 
@@ -64,10 +74,12 @@ class SimulatedStorage:
         metadata.durable_end = metadata.log_end_offset
         for place, log in self.logs.items():
             self.logs[place] = log.after_power_loss(random)
+        self._unsynced.clear()
 
     def settle(self) -> None:
         for log in self.logs.values():
             log.durable_end = log.log_end_offset
+        self._unsynced.clear()
 
     # -- syncing ---------------------------------------------------------------------------------
 
@@ -78,15 +90,15 @@ class SimulatedStorage:
 
     def _begin_sync(self) -> None:
         waiting, self._waiting = self._waiting, []
-        ends = [
-            (log, log.log_end_offset) for log in self.logs.values() if log.durable_end < log.log_end_offset
-        ]
+        ends = [(log, log.log_end_offset) for log in self._unsynced]
+        self._unsynced.clear()
         self._is_syncing = True
 
         def synced() -> None:
             self._is_syncing = False
             for log, end in ends:
-                log.durable_end = max(log.durable_end, end)
+                if log.durable_end < end:
+                    log.durable_end = end
             for done in waiting:
                 done(None)
             if self._waiting and not self._is_syncing:
@@ -99,11 +111,11 @@ class SimulatedStorage:
     def log(self, topic: str, partition: int) -> SimulatedLog:
         log = self.logs.get((topic, partition))
         if log is None:
-            log = self.logs[topic, partition] = SimulatedLog(self.wait_for_sync)
+            log = self.logs[topic, partition] = SimulatedLog(self.wait_for_sync, self._unsynced)
         return log
 
     def create(self, topic: str, partition: int, topic_id: bytes) -> None:
-        self.logs[topic, partition] = SimulatedLog(self.wait_for_sync)
+        self.logs[topic, partition] = SimulatedLog(self.wait_for_sync, self._unsynced)
 
     def delete(self, topic: str, partition: int) -> None:
         self.logs.pop((topic, partition), None)

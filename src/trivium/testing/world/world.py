@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from trivium.core.timers import Timers
+from trivium.testing.world.agenda import Agenda
+from trivium.testing.world.carriage import BYTES_EVERY, Bytes, Messages
 from trivium.testing.world.clock import SimulatedClock
 from trivium.testing.world.machine import Machine, NewDisk
 from trivium.testing.world.network import FAIR, Network, Weather
@@ -43,10 +44,11 @@ class World:
         """``power_losses``: how many there are in a history, more or less."""
         self.random = Random(seed)  # noqa: S311 - it is to be the same again
         self.clock = SimulatedClock()
-        self.timers = Timers(self.clock)
+        self.agenda = Agenda(self.clock)
         levels = {} if transaction_version is None else {"transaction_version": transaction_version}
         self.machine = Machine(self.clock, self.random, topics, new_disk, settings=settings, **levels)
-        self.network = Network(self.clock, self.timers, self.random, self.machine)
+        carriage = Bytes if seed % BYTES_EVERY == 0 else Messages
+        self.network = Network(self.clock, self.agenda, self.random, self.machine, carriage)
         self.network.weather = weather
         self.story = Story()
         self.topics = topics
@@ -77,17 +79,22 @@ class World:
 
     def _happen(self, end_ms: int) -> bool:
         """The next event; False if there is none before ``end_ms``."""
-        timers, machine = self.timers, self.machine
-        own_ms, broker_ms = timers.next_due_ms, machine.timers.next_due_ms
-        if own_ms is None or (broker_ms is not None and broker_ms < own_ms):
-            own_ms, timers = broker_ms, machine.timers
-        if own_ms is None or own_ms > end_ms:
+        agenda, machine = self.agenda, self.machine
+        own_ms, broker_ms = agenda.next_ms, machine.timers.next_due_ms
+        is_own = broker_ms is None or own_ms <= broker_ms
+        due_ms = own_ms if is_own or broker_ms is None else broker_ms
+        if due_ms > end_ms:
             return False
-        if own_ms > self.clock.now_ms:
-            self.clock.now_ms = own_ms
-        timers.run_due()
-        machine.turn()
-        self.network.flush()
+        if due_ms > self.clock.now_ms:
+            self.clock.now_ms = due_ms
+        if is_own:
+            agenda.run_due()
+        else:
+            machine.timers.run_due()
+        if machine.soon:
+            machine.turn()
+        if self.network.dirty:
+            self.network.flush()
         if self._noted < self.story.begun:
             self._tempt_fate()
         return True
@@ -99,13 +106,13 @@ class World:
         while self._noted < self.story.begun:
             self._noted += 1
             if self.machine.is_up and self.random.random() < self._power_loss:
-                self.timers.after(self.random.randint(0, LOSS_MS_MAX), self.lose_power)
+                self.agenda.after(self.random.randint(0, LOSS_MS_MAX), self.lose_power)
 
     def lose_power(self) -> None:
         if self.machine.is_up and self._power_loss:
             self.machine.lose_power()
             self.network.cut_all()
-            self.timers.after(self.random.randint(0, DOWN_MS_MAX), self.machine.start)
+            self.agenda.after(self.random.randint(0, DOWN_MS_MAX), self.machine.start)
 
     def clear_up(self) -> None:
         """From now on nothing goes wrong any more."""

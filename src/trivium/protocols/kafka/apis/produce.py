@@ -30,7 +30,7 @@ from trivium.messages.api.produce import (
 )
 from trivium.messages.codec import encode
 from trivium.messages.errors import ErrorCode
-from trivium.protocols.kafka.api import Answer, Api, Call, NoAnswer
+from trivium.protocols.kafka.api import Api, Call, NoAnswer
 from trivium.protocols.kafka.faults import code_of
 from trivium.protocols.kafka.single_produce import VERSION_MIN, read_single_produce
 from trivium.records.batch import HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC
@@ -125,14 +125,12 @@ def _records(records: Buffer | None, version: int) -> Buffer:
     return records
 
 
-def to_response(results: list[ProducedPart], call: Call) -> Answer | NoAnswer:
+def to_response(results: list[ProducedPart], call: Call) -> ProduceResponse | NoAnswer:
     asked: _Asked = call.state
     results += asked.refused
     if asked.acks == ACKS_NONE:
         failed = any(result.fault is not None for result in results)
         return NoAnswer.HANG_UP if failed else NoAnswer.SILENCE
-    if len(results) == 1 and results[0].fault is None:
-        return _success(call.version, results[0])
     return _response(results, call.version)
 
 
@@ -185,17 +183,21 @@ FORMS_MAX: Final = 10_000
 """Partitions and versions whose answer is kept in its encoded form; with more, all are made anew."""
 
 
-def _success(version: int, part: ProducedPart) -> Answer:
+def form(results: list[ProducedPart], call: Call) -> bytes | None:
     """The answer for one partition that was written: encoded once, and then only its numbers are put in."""
-    if version < _NUMBERS_SINCE:
-        return _response([part], version)
+    asked: _Asked = call.state
+    if len(results) != 1 or asked.refused or asked.acks == ACKS_NONE:
+        return None
+    version, part = call.version, results[0]
+    if part.fault is not None or version < _NUMBERS_SINCE:
+        return None
     key = (version, part.topic, part.partition)
-    form = _forms.get(key)
-    if form is None:
+    halves = _forms.get(key)
+    if halves is None:
         if len(_forms) >= FORMS_MAX:
             _forms.clear()
-        form = _forms[key] = _form(version, part)
-    before, after = form
+        halves = _forms[key] = _form(version, part)
+    before, after = halves
     numbers = _NUMBERS.pack(part.base_offset, part.log_append_time_ms, part.log_start_offset)
     return before + numbers + after
 
@@ -213,4 +215,4 @@ def _form(version: int, part: ProducedPart) -> tuple[bytes, bytes]:
     return before, after
 
 
-API = Api(ApiKey.PRODUCE, 0, 13, to_command, to_response, shortcut)
+API = Api(ApiKey.PRODUCE, 0, 13, to_command, to_response, shortcut, form)

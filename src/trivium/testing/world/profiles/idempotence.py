@@ -75,7 +75,7 @@ class Producer:
 
     def _identified(self, answer: Any) -> None:
         if answer is None or answer.error_code:
-            self._world.timers.after(PAUSE_MS, self._identify)
+            self._world.agenda.after(PAUSE_MS, self._identify)
         else:
             self._identity = Identity(answer.producer_id, answer.producer_epoch)
             self._go_on()
@@ -130,7 +130,7 @@ class Producer:
             self._pauses = True
             self._peer.hang_up()
             self._sent = 0
-            self._world.timers.after(PAUSE_MS, self._resume)
+            self._world.agenda.after(PAUSE_MS, self._resume)
 
     def _resume(self) -> None:
         self._pauses = False

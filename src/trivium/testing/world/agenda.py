@@ -1,0 +1,39 @@
+"""What is to happen in a world, and when. Nothing on it is taken back, which makes it lighter than the
+core's timers: whoever does not want a thing any more does nothing when its time comes.
+
+Two things of one time happen in the order they were put down: one seed, one history.
+"""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any, Final
+
+from trivium.testing.world.clock import SimulatedClock
+
+NEVER_MS: Final = 1 << 62
+
+
+class Agenda:
+    def __init__(self, clock: SimulatedClock) -> None:
+        self._clock = clock
+        self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._count = 0
+
+    @property
+    def next_ms(self) -> int:
+        return self._heap[0][0] if self._heap else NEVER_MS
+
+    def after(self, delay_ms: int, action: Callable[..., None], *arguments: Any) -> None:
+        self._count += 1
+        heappush(self._heap, (self._clock.now_ms + delay_ms, self._count, action, arguments))
+
+    def at(self, due_ms: int, action: Callable[..., None], *arguments: Any) -> None:
+        self._count += 1
+        heappush(self._heap, (due_ms, self._count, action, arguments))
+
+    def run_due(self) -> None:
+        """Let everything happen whose time has come."""
+        heap, now_ms = self._heap, self._clock.now_ms
+        while heap and heap[0][0] <= now_ms:
+            _, _, action, arguments = heappop(heap)
+            action(*arguments)
