@@ -16,7 +16,7 @@ answers ``DirectoryOffline`` and a full one ``DiskFull``, with the log as it was
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from types import TracebackType
 from typing import NamedTuple
 
 from trivium.log.aborted import ensure_proven
@@ -45,6 +45,26 @@ class Appended(NamedTuple):
 
     base_offset: int
     last_offset: int
+
+
+class Reading:
+    """Like ``Health.guard``, and damage makes the log corrupt from there on. No generator: reads are many."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, log: "PartitionLog") -> None:
+        self._log = log
+
+    def __enter__(self) -> None:
+        self._log.health.check()
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Damage):
+            raise self._log.mark_corrupt(error.offset, error.reason) from error
+        if isinstance(error, OSError):
+            raise self._log.health.judge(error, f"read of {self._log.name}") from error
 
 
 class PartitionLog:
@@ -333,14 +353,9 @@ class PartitionLog:
                 self._check_no_hole(segment)
             number += 1
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Around everything that reads segments: damage makes the log corrupt from there on."""
-        try:
-            with self.health.guard(f"read of {self.name}"):
-                yield
-        except Damage as damage:
-            raise self.mark_corrupt(damage.offset, damage.reason) from damage
+    def reading(self) -> "Reading":
+        """Around everything that reads segments."""
+        return Reading(self)
 
     def _check_no_hole(self, segment: Segment) -> None:
         """A segment ends where the next begins, unless compaction has been there, if only in the past."""

@@ -129,6 +129,8 @@ def _records(fields: Fields) -> list[bytes]:
     value = fields.get("records")
     if not isinstance(value, list):
         raise m.Unreadable(f"records must be an array of byte arrays, not {_told(value)}")
+    if set(map(type, value)) <= {bytes}:
+        return value  # as a kernel has read it
     try:
         return [record if type(record) is bytes else _payload(record) for record in value]
     except (TypeError, ValueError):
