@@ -122,16 +122,30 @@ def test_doctor_finds_what_is_risky(settings: dict[str, str], expected: set[str]
 def test_doctor_finds_a_file_with_secrets_that_others_may_read(tmp_path: Path) -> None:
     """S15."""
     path = tmp_path / "trivium.toml"
-    path.touch(mode=0o644)
-    settings = {
-        "listen.kafka": "127.0.0.1:1",
-        "iggy.root.username": "admin",
-        "iggy.root.password": "canary",
-    }
-    assert risks(settings, path) == {str(path)}
-    assert "canary" not in repr(found(settings, path))
+    path.write_text('iggy.root.username = "admin"\niggy.root.password = "canary"\n')
+    path.chmod(0o644)
+    configuration = load(path, environ={}, flags=FAR | {"listen.kafka": "127.0.0.1:1"})
+    told = list(findings(configuration, path))
+    assert {each.about for each in told if each.weight is Weight.RISK} == {str(path)}
+    assert "canary" not in repr(told)
     path.chmod(0o600)
+    assert all(each.weight is not Weight.RISK for each in findings(configuration, path))
+
+
+def test_doctor_does_not_blame_a_file_for_secrets_that_come_from_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "trivium.toml"
+    path.touch(mode=0o644)
+    settings = {"listen.kafka": "127.0.0.1:1", "iggy.root.username": "a", "iggy.root.password": "canary"}
     assert risks(settings, path) == set()
+
+
+def test_doctor_finds_a_key_that_others_may_read(tmp_path: Path) -> None:
+    key = tmp_path / "key.pem"
+    key.touch(mode=0o640)
+    settings = {"listen.kafka": "SSL://127.0.0.1:1", "tls.certificate": "cert.pem", "tls.key": str(key)}
+    assert risks(settings) == {str(key)}
+    key.chmod(0o600)
+    assert risks(settings) == set()
 
 
 def test_doctor_finds_a_keytab_that_others_may_read(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from trivium.client.security import MECHANISMS, Security
+from trivium.server.secret_files import refusal
 
 PASSWORD_VARIABLE: Final = "TRIVIUM_PASSWORD"  # noqa: S105 - a name
 _META: Final = "trivium.security"
@@ -85,6 +86,9 @@ def _security(given: dict[str, Any]) -> Security:
 
 def _password(username: str, path: str | None) -> str:
     if path is not None:
+        why_not = refusal(Path(path), "a password")
+        if why_not is not None:
+            raise click.BadParameter(why_not, param_hint="--password-file")
         try:
             return Path(path).read_text().rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as error:

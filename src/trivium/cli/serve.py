@@ -55,11 +55,24 @@ def command(config_path: Path | None, flags: dict[str, str], ready_file: Path | 
     try:
         if secure:
             secured = _secured(config_path, flags)
+            _check_files(secured.configuration, config_path)
             _serve(secured.configuration, ready_file, lambda node: secrets(node, secured))
         else:
-            _serve(load(config_path, os.environ, flags), ready_file, lambda _node: [])
+            configuration = load(config_path, os.environ, flags)
+            _check_files(configuration, config_path)
+            _serve(configuration, ready_file, lambda _node: [])
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _check_files(configuration: "Configuration", config_path: Path | None) -> None:
+    """``ConfigurationError`` for secrets that everybody may read."""
+    from trivium.server.configuration.environment import CONFIG_VARIABLE
+    from trivium.server.exposure import refuse_open_files
+
+    if config_path is None and os.environ.get(CONFIG_VARIABLE):
+        config_path = Path(os.environ[CONFIG_VARIABLE])
+    refuse_open_files(configuration, config_path)
 
 
 def _secured(config_path: Path | None, flags: dict[str, str]) -> "Secured":

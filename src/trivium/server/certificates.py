@@ -15,6 +15,7 @@ from typing import Final
 from trivium.server.configuration.security import ClientAuth, Pem, Tls
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
+from trivium.server.secret_files import Readers, readers, refusal
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at the files."""
@@ -26,7 +27,6 @@ _VERIFY: Final = {
     ClientAuth.REQUIRED: ssl.CERT_REQUIRED,
 }
 _PEM_BEGINS: Final = b"-----BEGIN "
-_OTHERS_MAY_READ: Final = 0o077
 
 Stamp = tuple[tuple[int, int, int], ...]
 """What tells that files have changed: of each its number, its time, its size."""
@@ -44,7 +44,7 @@ class Certificates:
             self._context = _context(tls)
         except (OSError, ValueError) as error:
             raise CannotListen(_why(tls, error)) from error
-        self._warn_of_open_key()
+        self._check_key_file()
 
     def context(self) -> ssl.SSLContext:
         """For the next connection."""
@@ -83,9 +83,14 @@ class Certificates:
             return None
         return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in facts)
 
-    def _warn_of_open_key(self) -> None:
+    def _check_key_file(self) -> None:
         path = self.tls.key.path
-        if path is not None and path.stat().st_mode & _OTHERS_MAY_READ:
+        if path is None:
+            return
+        why_not = refusal(path, "a private key")
+        if why_not is not None:
+            raise CannotListen(why_not)
+        if readers(path) is not Readers.OWNER:
             events.warning("others on this machine may read the key: chmod 600 it", path=path)
 
 

@@ -8,17 +8,16 @@ have it): it does not happen because nobody thought of it, and it is always said
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from trivium.core.access import LOGIN_REQUIRED, Anonymous
 from trivium.server.configuration.address import is_loopback
 from trivium.server.configuration.configuration import Configuration, Listener, Protocol
+from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.security import ClientAuth, SecurityProtocol
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
-
-_OTHERS_MAY_READ: Final = 0o077
-"""Any right of anybody but the owner."""
+from trivium.server.secret_files import Readers, readers, refusal
 
 
 class Weight(Enum):
@@ -151,17 +150,43 @@ def _of_rights(configuration: Configuration) -> Iterator[Finding]:
         )
 
 
-def _of_files(configuration: Configuration, config_path: Path | None) -> Iterator[Finding]:
-    secrets = [
-        each.name
+def refuse_open_files(configuration: Configuration, config_path: Path | None) -> None:
+    """``ConfigurationError`` if everybody on this machine may read secrets that the node is given in files.
+    Keys of certificates are looked at where they are read.
+    """
+    files: list[tuple[Path, str]] = []
+    if config_path is not None and _has_secrets(configuration, config_path):
+        files.append((config_path, "secrets"))
+    if configuration.kerberos is not None:
+        files.append((configuration.kerberos.keytab, "the key of a Kerberos service"))
+    for path, what in files:
+        why_not = refusal(path, what)
+        if why_not is not None:
+            raise ConfigurationError(why_not)
+
+
+def _has_secrets(configuration: Configuration, config_path: Path) -> bool:
+    """Whether there are any in this file."""
+    return any(
+        each.definition.is_sensitive and each.source.partition(" [")[0] == config_path.name
         for each in configuration.settings.values()
-        if each.definition.is_sensitive and not each.is_default
-    ]
-    if config_path is not None and secrets and others_may_read(config_path):
+    )
+
+
+def _of_files(configuration: Configuration, config_path: Path | None) -> Iterator[Finding]:
+    for path in _keys(configuration):
+        if others_may_read(path):
+            yield Finding(
+                Weight.RISK,
+                str(path),
+                "Other users of this machine may read the key, and pass for this node.",
+                f"chmod 600 {path}",
+            )
+    if config_path is not None and _has_secrets(configuration, config_path) and others_may_read(config_path):
         yield Finding(
             Weight.RISK,
             str(config_path),
-            "Other users of this machine may read it, and there are secrets in the configuration.",
+            "Other users of this machine may read it, and there are secrets in it.",
             f"chmod 600 {config_path}, or give secrets in the environment.",
         )
     keytab = None if configuration.kerberos is None else configuration.kerberos.keytab
@@ -182,8 +207,10 @@ def _of_files(configuration: Configuration, config_path: Path | None) -> Iterato
             )
 
 
+def _keys(configuration: Configuration) -> list[Path]:
+    keys = [listener.tls.key.path for listener in configuration.listeners if listener.tls is not None]
+    return list(dict.fromkeys(path for path in keys if path is not None))
+
+
 def others_may_read(path: Path) -> bool:
-    try:
-        return bool(path.stat().st_mode & _OTHERS_MAY_READ)
-    except OSError:
-        return False
+    return readers(path) is not Readers.OWNER

@@ -1,6 +1,6 @@
 """Delegation tokens that count no more leave the metadata log, now and then.
 
-That is every ``delegation.token.expiry.check.interval.ms``. Nobody notices: such a token lets nobody in and is
+That is every ``delegation.token.expiry.check.interval.ms``. Nobody notices: such a token lets nobody in, is
 shown to nobody. What goes is the memory it takes. A disk that takes no records is no reason to worry: they
 are tried again the next time.
 """
