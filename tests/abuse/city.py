@@ -18,6 +18,7 @@ sessions are fed directly, so that a thousand requests take a second.
 import asyncio
 import struct
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from tests.abuse.spelling import errors_in, said
@@ -47,7 +48,7 @@ from trivium.testing.memory_files import MemoryFiles
 R = TypeVar("R")
 
 ROOT: Final = "root"
-PASSWORD: Final = "a password for everybody"
+PASSWORD: Final = "canary-5f1e-password"
 HOST: Final = "10.0.0.7"
 SECONDS_MAX: Final = 60
 SETTINGS: Final = {
@@ -57,7 +58,7 @@ SETTINGS: Final = {
     "iggy.root.password": PASSWORD,
     "access.anonymous": "deny",
     "access.acls": "on",
-    "delegation.token.secret.key": "the key of this city",
+    "delegation.token.secret.key": "canary-5f1e-delegation-key",
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
@@ -168,10 +169,13 @@ class RustLogDoor(Door):
 
 
 class City:
-    def __init__(self) -> None:
+    """In memory, unless it is given a directory; ``settings`` are those that it has besides its own."""
+
+    def __init__(self, settings: Mapping[str, str] | None = None, *directories: Path) -> None:
         self._loop = asyncio.Runner()
         self.files = MemoryFiles()
-        self.node = Node(configuration([], SETTINGS), self.files)
+        self.configuration = configuration(directories, {**SETTINGS, **(settings or {})})
+        self.node = Node(self.configuration, None if directories else self.files)
         self.run(self.node.start())
         self.root = Caller(principal=f"User:{ROOT}", host=HOST, user_id=0)
         self._settle()

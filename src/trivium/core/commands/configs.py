@@ -55,6 +55,9 @@ class ConfigChanges(NamedTuple):
     resource: str
     changes: Sequence[Change]
 
+    def __repr__(self) -> str:
+        return _shown(self.kind, self.resource, [each.name for each in self.changes])
+
 
 @command
 class AlterConfigs(Command[list[AlteredConfigs]]):
@@ -72,6 +75,14 @@ class ConfigReplacement(NamedTuple):
     kind: int
     resource: str
     values: Sequence[tuple[str, str | None]]
+
+    def __repr__(self) -> str:
+        return _shown(self.kind, self.resource, [name for name, _ in self.values])
+
+
+def _shown(kind: int, resource: str, names: Sequence[str]) -> str:
+    """Without the values: some are secrets."""
+    return f"(kind={kind}, resource={resource!r}, settings={', '.join(names)})"
 
 
 @command
