@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.core.rights import Denying
 from tests.core.transactions.coordinated import TIMEOUT_MS, TX, Client, Coordinated
+from trivium.core.access import Operation, Resource
 from trivium.core.commands.producers import NewProducer
 from trivium.core.commands.transactions import Ended, InitTransactions
 from trivium.core.faults import Fault
@@ -172,6 +174,17 @@ def test_transaction_that_somebody_else_decides_never_times_out() -> None:
     assert world.described().state == "Ongoing"
     assert client.end(commits=True).fault is None
     assert world.committed() == [b"v"]
+
+
+def test_two_phase_commit_without_its_right_is_refused_and_changes_nothing() -> None:
+    """S10: ``TWO_PHASE_COMMIT`` on the transactional id, besides the right to write."""
+    denying = Denying((Operation.TWO_PHASE_COMMIT, Resource.TRANSACTIONAL_ID, TX))
+    world = Coordinated(TWO_PHASE, access=denying)
+    refused = world.init(is_two_phase=True).answer
+    assert refused == NewProducer(Fault.NOT_AUTHORIZED_TRANSACTIONAL_ID)
+    assert world.described().fault is Fault.TRANSACTIONAL_ID_NOT_FOUND
+    assert world.init().answer.fault is None
+    assert world.init("other", is_two_phase=True).answer.fault is None
 
 
 @pytest.mark.parametrize("commits", [True, False])

@@ -79,7 +79,7 @@ class TransactionCoordinator:
         self._batches = BatchCommits(self.ledgers, self._ending, log, queries, access, cluster.clock, timers)
         self._expiry = Expiry(self.ledgers, rules, self._ending, timers)
         self.adding = Adding(self.ledgers, rules, cluster, access, groups.topic, groups.routes[CommitOffsets])
-        initializing = Initializing(self.ledgers, rules, self._ending, new_id)
+        initializing = Initializing(self.ledgers, rules, access, self._ending, new_id)
         listing = Listing(self.ledgers, access, lambda: moment(cluster.clock))
         handlers: dict[type, Handler] = {
             InitTransactions: initializing.init,

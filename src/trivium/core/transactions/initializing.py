@@ -2,11 +2,13 @@
 
 Whoever says its present id and epoch goes on after an error and must be the last who came (KIP-360); the
 epoch before is taken for a repetition of the same request. An open transaction of a predecessor is aborted
-first, and the client asks again; or it stays open for the client to decide (KIP-939).
+first, and the client asks again; or it stays open for the client to decide (KIP-939). Transactions that never
+time out take a right of their own.
 """
 
 from collections.abc import Callable
 
+from trivium.core.access import NOT_AUTHORIZED, Access, Operation, Resource
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Reply
 from trivium.core.commands.producers import NO_PRODUCER_EPOCH, NewProducer
@@ -29,13 +31,20 @@ from trivium.core.transactions.transaction import (
 
 
 class Initializing:
-    def __init__(self, ledgers: Ledgers, rules: TransactionRules, ending: Ending, new_id: NewId) -> None:
+    def __init__(
+        self, ledgers: Ledgers, rules: TransactionRules, access: Access, ending: Ending, new_id: NewId
+    ) -> None:
         self._ledgers = ledgers
+        self._access = access
         self._rules = rules
         self._ending = ending
         self._new_id = new_id
 
     def init(self, command: InitTransactions, caller: Caller, reply: Reply[NewProducer]) -> None:
+        if command.is_two_phase and not self._access.allows(
+            caller, Operation.TWO_PHASE_COMMIT, Resource.TRANSACTIONAL_ID, command.transactional_id
+        ):
+            raise Refused(NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID])
         timeout_ms = self._timeout_ms(command)
         ledger = self._ledgers.for_new(command.transactional_id)
         transaction = ledger.transactions.get(command.transactional_id)
