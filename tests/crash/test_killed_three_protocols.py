@@ -29,6 +29,8 @@ PARTITIONS = 3
 CONNECT_SECONDS_MAX = 20
 UNDER_WAY_SECONDS_MAX = 0.3
 """A kill comes at any moment from the first bytes on to the middle of a steady stream."""
+OPERATIONS_BEFORE = 15
+"""Of each client, before the first kill."""
 LISTEN = ("--iggy", "127.0.0.1:0", "--rustlog", "127.0.0.1:0")
 
 
@@ -46,6 +48,8 @@ def test_acknowledged_records_of_three_protocols_after_kill_9_are_one_log_withou
     ):
         create_topic(served.bootstrap, TOPIC)
         load = MixedLoad(recorder, SEED, TOPIC, PARTITIONS)
+        # A busy machine may do nothing before a kill. This much is acknowledged, and survives all of them.
+        load.run(served.ready, operations=OPERATIONS_BEFORE).wait()
         for _ in range(KILLS):
             running = load.run(served.ready)
             if choice.random() < 0.8:
@@ -61,7 +65,7 @@ def test_acknowledged_records_of_three_protocols_after_kill_9_are_one_log_withou
     verdict = check(read_history(path))
     print(verdict, f"{acknowledged(path)} records acknowledged", sep="; ")
     assert verdict.is_clean, str(verdict)
-    assert all(acknowledged(path).values()), "no kill came late enough for anything to be acknowledged"
+    assert all(acknowledged(path).values()), "nothing was acknowledged that a kill could have taken"
 
 
 def acknowledged(path: Path) -> dict[str, int]:
