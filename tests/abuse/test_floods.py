@@ -1,15 +1,16 @@
-"""Peers by the hundred that announce, stall, stop reading or guess passwords, and a client that does not notice.
+"""Peers by the hundred that announce, stall, stop reading or guess passwords, and a client that works on.
 
 S3, S5, S6 and S17 (003.36): each peer is cut off by its deadline or its limit, whoever is well is served all
-the while, and memory stays where it was. ``make abuse N=100`` comes with 10,000 that announce, 15,000 that are
-idle, and the rest in proportion.
+the while, and memory stays where it was. ``make abuse N=100`` comes with 10,000 that announce, 15,000 that
+are idle, and the rest in proportion.
 """
 
 import resource
 import socket
 import ssl
 import struct
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -18,7 +19,15 @@ import pytest
 from tests.abuse.amount import IS_LONG, TIMES
 from tests.clients.certificates import certified
 from tests.server.serving import Served
-from tests.server.wire import FETCH_VERSION, PRODUCE_VERSION, Peer, create_topic, fetch, produce
+from tests.server.wire import (
+    FETCH_VERSION,
+    PRODUCE_VERSION,
+    SECONDS_MAX,
+    Peer,
+    create_topic,
+    fetch,
+    produce,
+)
 from trivium.messages.api import ApiKey
 from trivium.messages.api.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from trivium.messages.api.sasl_handshake import SaslHandshakeRequest
@@ -26,7 +35,8 @@ from trivium.messages.errors import ErrorCode
 from trivium.wire.limits import FRAME_BYTES_MAX_BEFORE_LOGIN
 
 MEGABYTE = 1 << 20
-DEADLINE_MS = 300
+DEADLINE_MS = 4_000
+"""Enough for a client that is well on a machine that is busy."""
 TWO_GIGABYTES = 2**31 - 1
 TCP_ESTABLISHED = 1
 """As Linux counts states (``tcp_info.tcpi_state``)."""
@@ -65,7 +75,7 @@ class Healthy:
         self._peer.socket.close()
 
 
-def _flags(settings: dict[str, object]) -> list[str]:
+def _flags(settings: Mapping[str, object]) -> list[str]:
     """Names of settings with underscores for dots and two for hyphens."""
     return [
         part
@@ -155,11 +165,11 @@ def test_peers_that_stall_are_cut_off_by_their_deadline(tmp_path: Path, does: Ca
 def test_tls_handshakes_that_stall_are_cut_off_by_their_deadline(tmp_path: Path) -> None:
     """S5: some say nothing, some begin and stop."""
     with certified() as certificates:
-        flags = _flags({"limits_first__request__ms": 10 * DEADLINE_MS})
+        flags = _flags({"limits_first__request__ms": DEADLINE_MS})
         for name, value in certificates.settings.items():
             flags += ["--set", f"{name}={value}"]
         with Served(tmp_path, "--kafka", "SSL://127.0.0.1:0", *flags) as node, ExitStack() as crowd:
-            peers = [crowd.enter_context(Peer(node.bootstrap)) for _ in range(crowd_of(100, 20))]
+            peers = [crowd.enter_context(Peer(node.bootstrap)) for _ in range(crowd_of(60, 20))]
             for peer in peers[::2]:
                 peer.socket.sendall(_half_a_hello())
             context = ssl.create_default_context(cafile=str(certificates.ca))
@@ -181,7 +191,7 @@ def _half_a_hello() -> bytes:
 def test_fetchers_that_never_read_are_cut_off_and_cost_no_more_than_their_share(tmp_path: Path) -> None:
     """S5. Each asks for all there is, again and again, and takes nothing of it."""
     settings: dict[str, object] = {
-        "limits_slow__reader__ms": DEADLINE_MS,
+        "limits_slow__reader__ms": DEADLINE_MS // 10,
         "limits_response__memory__bytes": 32 * MEGABYTE,
     }
     with served(tmp_path, **settings) as (node, healthy), ExitStack() as crowd:
@@ -198,9 +208,11 @@ def test_fetchers_that_never_read_are_cut_off_and_cost_no_more_than_their_share(
             for _ in range(4):
                 peer.ask(fetch("calm", offset=0), FETCH_VERSION)
         assert healthy.works()
-        for peer in peers:
-            while not _is_given_up(peer):
-                assert healthy.works()
+        deadline = time.monotonic() + SECONDS_MAX
+        while not all(map(_is_given_up, peers)):
+            assert time.monotonic() < deadline, "somebody who reads nothing is still there"
+            assert healthy.works()
+            time.sleep(0.05)
         assert node.resident_bytes - before_bytes <= 96 * MEGABYTE
 
 

@@ -7,9 +7,11 @@ connection) still gets every answer it has asked for. ``due`` says how long a pe
 """
 
 import asyncio
+import socket
+import struct
 from collections.abc import Callable
 from math import inf
-from typing import cast
+from typing import Final, cast
 
 from trivium.protocols.session import Session
 from trivium.protocols.tls import TlsFailed
@@ -18,6 +20,9 @@ from trivium.server.event_log import events
 from trivium.server.foreign_bytes import looks_like
 from trivium.server.outgoing import Outgoing
 from trivium.wire.errors import DecodeError
+
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER: what has not been sent is thrown away, and the peer is told that the connection is gone."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -297,6 +302,10 @@ class Connection(asyncio.BufferedProtocol):
             self.wake()
 
     def drop(self) -> None:
-        """End it now, whatever is on its way."""
+        """End it now, whatever is on its way. A peer that takes nothing would otherwise keep what the system
+        holds for it, for as long as it likes.
+        """
         self.is_closed = True
+        if self.is_stuck:
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
