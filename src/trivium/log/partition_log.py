@@ -237,10 +237,11 @@ class PartitionLog:
         names_too = self._names_durable < self.names_changed
         if self.is_abandoned or (self.recovery_point == self.log_end_offset and not names_too):
             return None
-        with self.health.guard(f"indexes of {self.name}"):
-            # Here, where a full disk is no more than that; a sync that fails is final.
-            for segment in self._sealed_unsynced:
-                segment.flush_indexes()
+        if self._sealed_unsynced:
+            with self.health.guard(f"indexes of {self.name}"):
+                # Here, where a full disk is no more than that; a sync that fails is final.
+                for segment in self._sealed_unsynced:
+                    segment.flush_indexes()
         return PendingSync(self.files, self, list(self._sealed_unsynced), names_too=names_too)
 
     def finish_sync(self, pending: PendingSync, error: OSError | None = None) -> None:
