@@ -26,8 +26,7 @@ class Client:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray(RECEIVE_BYTES)
-        name = _short_text("iggy")
-        self.ask(_frame(LOGIN, name + name + _long_text("0.10.0") + _long_text("")))
+        self.ask(login_frame("iggy", "iggy"))
 
     def __enter__(self) -> "Client":
         return self
@@ -84,6 +83,11 @@ def pipelined(port: int, frames: list[bytes], *, in_flight: int) -> float:
         for _ in range(min(in_flight - 1, len(frames))):
             client.skip_answer()
         return time.perf_counter() - start
+
+
+def login_frame(username: str, password: str) -> bytes:
+    body = _short_text(username) + _short_text(password) + _long_text("0.10.0") + _long_text("")
+    return _frame(LOGIN, body)
 
 
 def send_frame(stream: str, topic: str, count: int, payload_bytes: int) -> bytes:
