@@ -303,3 +303,24 @@ def test_sync_that_failed_where_it_was_lent_fails_every_later_one(tmp_path: Path
     round_.finish(None)
     assert [type(fault) for fault in told] == [DirectoryOffline]
     assert log.recovery_point == 1
+
+
+def test_turn_is_not_lent_again_while_another_thread_waits_for_it(tmp_path: Path) -> None:
+    """R4, and a checkpoint gets its sync however many writers there are."""
+    _directory, log = lent_log(tmp_path)
+    assert log.sync_turn.lend(lambda: None)
+    assert log.sync_turn.lend(lambda: None), "nobody waits yet"
+    other = threading.Thread(target=log.sync_names)
+    other.start()
+    deadline = time.monotonic() + 60
+    while log.sync_turn.lend(lambda: None):
+        log.sync_turn.give_back(None)
+        assert time.monotonic() < deadline, "the turn is lent for ever"
+        time.sleep(0.001)
+    assert other.is_alive(), "it has its turn while another has it"
+    log.sync_turn.give_back(None)
+    log.sync_turn.give_back(None)
+    other.join(60)
+    assert not other.is_alive()
+    assert log.sync_turn.lend(lambda: None)
+    log.sync_turn.give_back(None)
