@@ -26,6 +26,8 @@ from trivium.messages.api.sasl_handshake import SaslHandshakeRequest
 PER_SECOND = 500
 OPEN_MAX = 1_000
 NICENESS = 19
+CATCH_UP_SECONDS = 0.1
+"""So much of what it was too slow for is made good; more would be a burst."""
 
 Answered = Callable[[bytes], bytes | None]
 """What to send next; None when the login is over."""
@@ -75,21 +77,22 @@ def _sasl(message: bytes) -> bytes:
 
 def flood(form: str, port: int, addresses: int) -> tuple[int, int]:
     """How many logins began, and how many had an answer."""
-    begun = answered = waiting = 0
+    begun = answered = 0
     with selectors.DefaultSelector() as selector:
         selector.register(sys.stdin.fileno(), selectors.EVENT_READ)
-        started = time.monotonic()
+        due = time.monotonic()
         for number in count():
-            pause = started + number / PER_SECOND - time.monotonic()
-            while pause > 0 or waiting >= OPEN_MAX:
-                for key, _ in selector.select(max(pause, 0.001)):
+            while True:  # once at least, however late it is
+                pause = due - time.monotonic()
+                for key, _ in selector.select(max(pause, 0.0)):
                     if key.data is None:
                         return begun, answered
                     if _go_on(key.fileobj, key.data):  # type: ignore[arg-type]
                         answered += 1
-                        waiting -= 1
                         selector.unregister(key.fileobj)
-                pause = started + number / PER_SECOND - time.monotonic()
+                if due <= time.monotonic() and begun - answered < OPEN_MAX:
+                    break
+            due = max(due + 1 / PER_SECOND, time.monotonic() - CATCH_UP_SECONDS)
             frame, then = FORMS[form](number)
             with contextlib.suppress(OSError):
                 here = f"127.0.{1 + number % addresses // 250}.{1 + number % addresses % 250}"
@@ -97,7 +100,6 @@ def flood(form: str, port: int, addresses: int) -> tuple[int, int]:
                 peer.sendall(frame)
                 selector.register(peer, selectors.EVENT_READ, then)
                 begun += 1
-                waiting += 1
     raise AssertionError("numbers do not end")
 
 
