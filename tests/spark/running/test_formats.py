@@ -68,11 +68,20 @@ def test_avro_and_protobuf_become_rows_and_nonsense_is_set_aside(spark: SparkSes
 
 
 def test_columns_that_records_bring_are_added_without_losing_any(spark: SparkSession) -> None:
+    """Inside columns, too; what a record brings is added together."""
     p = Pipeline("growing")
-    p.source("events", schema="a BIGINT", new_columns="add")
+    p.source("events", schema="a BIGINT, s STRUCT<x: BIGINT>, l ARRAY<STRUCT<p: BIGINT>>", new_columns="add")
     p.sql("kept", "SELECT * FROM events", sink=delta("kept"))
-    records: list[Any] = [{"a": 1}, {"a": 2, "b": 2.5}, {"a": 3, "b": 1.5, "c": "x"}]
+    records: list[Any] = [
+        {"a": 1, "s": {"x": 1}, "l": [{"p": 1}]},
+        {"a": 2, "b": 2.5},
+        {"a": 3, "b": 1.5, "c.d": "x", "s": {"x": 3, "y": {"z": True}}, "l": [{"p": 1}, {"q": "r"}]},
+    ]
     out = run_pipeline(p, spark=spark, events=records)["kept"]
-    found = sorted((row["a"], row["b"], row["c"]) for row in out.rows)
-    assert str(found) == str([(1, None, None), (2, 2.5, None), (3, 1.5, "x")])
+    found = sorted((row["a"], row["b"], row["c.d"], row["s"], row["l"]) for row in out.rows)
+    assert found == [
+        (1, None, None, {"x": 1, "y": None}, [{"p": 1, "q": None}]),
+        (2, 2.5, None, None, None),
+        (3, 1.5, "x", {"x": 3, "y": {"z": True}}, [{"p": 1, "q": None}, {"p": None, "q": "r"}]),
+    ]
     assert out.summary.rows_out == 3

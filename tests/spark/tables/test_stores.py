@@ -15,6 +15,7 @@ from deltalake.exceptions import CommitFailedError
 
 from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
 from trivium.spark.tables.batch import Batch
+from trivium.spark.tables.care import open_care
 from trivium.spark.tables.data_files import OPEN_FILES_MAX, DataFile, DataFileWriter, partition_text
 from trivium.spark.tables.errors import TableError
 from trivium.spark.tables.statistics import TEXT_CHARACTERS_MAX
@@ -207,3 +208,29 @@ def test_table_grows_by_columns_that_were_not_there(sink: TableSink) -> None:
     assert found == {1: None, 2: "red", 3: None}
     store.widen(wider.schema)
     assert open_store(sink).read().num_rows == 3
+
+
+def test_table_grows_inside_its_columns(sink: TableSink) -> None:
+    """Fields of a STRUCT, and of the STRUCTs in an ARRAY; compacted, the rows are the same."""
+    store = open_store(sink)
+    append(store, 0, rows(1, to=pa.array([{"city": "Rome"}]), lines=pa.array([[{"sku": "tea"}]])))
+    wider = rows(1, to=pa.array([{"city": "Bonn", "zip": "1"}]), lines=pa.array([[{"sku": "tea", "n": 2}]]))
+    with pytest.raises(TableError, match="has to as"):
+        store.check(wider.schema)
+    store.widen(wider.schema)
+    store.check(wider.schema)
+    append(store, 1, wider)
+    expected = [
+        ({"city": "Bonn", "zip": "1"}, [{"sku": "tea", "n": 2}]),
+        ({"city": "Rome", "zip": None}, [{"sku": "tea", "n": None}]),
+    ]
+
+    def found() -> list[tuple[Any, Any]]:
+        there = open_store(sink).read().to_pylist()
+        return sorted(((row["to"], row["lines"]) for row in there), key=str)
+
+    assert found() == expected
+    open_care(sink.table).compact()
+    assert found() == expected
+    store.widen(wider.schema)
+    assert found() == expected

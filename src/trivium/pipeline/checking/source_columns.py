@@ -11,6 +11,7 @@ from trivium.pipeline.ddl import parse_schema
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Finding, error, from_mistake, warning
 from trivium.pipeline.mistake import Mistake, did_you_mean
+from trivium.pipeline.nested import grown
 from trivium.pipeline.record_format import FormatKind
 from trivium.pipeline.schema import METADATA, Scalar, Schema
 from trivium.pipeline.source import NewColumns, Source, TableSource, TopicSource
@@ -48,8 +49,7 @@ def _widened(definition: Definition, source: TopicSource, schema: Schema | None)
     added = Path(definition.added_columns_of(source))
     if schema is None or source.new_columns is not NewColumns.ADD or not added.is_file():
         return schema
-    more = parse_schema("schema", _read("schema", added)).columns
-    return Schema((*schema.columns, *(each for each in more if schema.find(each.name) is None)))
+    return grown(schema, parse_schema("schema", _read("schema", added)))
 
 
 def _schema(definition: Definition, source: TopicSource) -> Schema | None:

@@ -2,7 +2,8 @@
 
 Spark fixes the columns of a query when it starts. So the query ends with the names and the place of the first
 record that has them, their types are inferred from the records there, they are kept with the state, and the
-query starts again from its checkpoint: nothing of them is lost, and nothing was written without them.
+query starts again from its checkpoint: nothing of them is lost, and nothing was written without them. Fields
+inside a STRUCT are columns in this, named by their place (``address.zip``).
 """
 
 import json
@@ -16,7 +17,8 @@ from trivium.client.reader import Reader
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.ddl import parse_schema
 from trivium.pipeline.definition import Definition
-from trivium.pipeline.schema import METADATA, Column, Schema
+from trivium.pipeline.nested import column_at, grown, parse_place, structs_in, type_at
+from trivium.pipeline.schema import METADATA, STRING, Column, Schema, bare, quoted
 from trivium.pipeline.source import TopicSource
 from trivium.spark.running.errors import CannotRun
 
@@ -74,17 +76,17 @@ def add_columns(session: "SparkSession", definition: Definition, seen: NewColumn
                 f'Records of {source.name} have a column {name}, which is ours; say new_columns = "report".'
             )
     file = Path(definition.added_columns_of(source).removeprefix("file://"))
-    before = parse_schema("schema", file.read_text(encoding="utf-8")).columns if file.exists() else ()
-    new = _inferred(session, _values(seen, door), seen.columns)
-    known = Schema(before)
-    added = (*before, *(column for column in new if known.find(column.name) is None))
-    if len(added) > ADDED_COLUMNS_MAX:
+    before = parse_schema("schema", file.read_text(encoding="utf-8")) if file.exists() else Schema(())
+    added = before
+    for column in _inferred(session, _values(seen, door), seen.columns):
+        added = grown(added, Schema((column,)))
+    if _count(added) > ADDED_COLUMNS_MAX:
         raise CannotRun(
             f"Records of {source.name} have brought more than {ADDED_COLUMNS_MAX} new columns; say "
             'new_columns = "report", and read what varies as a MAP in the schema.'
         )
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{Schema(added)}\n", encoding="utf-8")
+    file.write_text(f"{added}\n", encoding="utf-8")
 
 
 def _values(seen: NewColumnsSeen, door: Door) -> list[str]:
@@ -100,13 +102,21 @@ def _values(seen: NewColumnsSeen, door: Door) -> list[str]:
     return values
 
 
-def _inferred(session: "SparkSession", values: list[str], names: tuple[str, ...]) -> list[Column]:
+def _inferred(session: "SparkSession", values: list[str], places: tuple[str, ...]) -> list[Column]:
+    """A column for each place that is new, with nothing else inside."""
     lines = session.sparkContext.parallelize(values, 1)
-    found = session.read.json(lines, mode="DROPMALFORMED").schema
-    types = {each.name: each.dataType.simpleString() for each in found}
-    # Only NULL so far, or gone since: text holds whatever comes.
-    ddl = ", ".join(f"`{name}` {types.get(name, 'string')}" for name in names)
-    return [
-        Column(each.name, each.type)
-        for each in parse_schema("schema", ddl.replace(" void", " string")).columns
-    ]
+    found = {
+        each.name: each.dataType.simpleString()
+        for each in session.read.json(lines, mode="DROPMALFORMED").schema
+    }
+    columns = []
+    for place in map(parse_place, places):
+        # Only NULL so far, or gone since: text holds whatever comes.
+        kind = found.get(place[0].name, "string").replace("void", "string")
+        whole = parse_schema("schema", f"{quoted(place[0].name)} {kind}")
+        columns.append(column_at(place, bare(type_at(whole, place) or STRING)))
+    return columns
+
+
+def _count(schema: Schema) -> int:
+    return len(schema.columns) + sum(len(struct.fields) for _, struct in structs_in(schema))

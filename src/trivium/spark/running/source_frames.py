@@ -17,6 +17,7 @@ from trivium.spark.connector.offsets_json import to_json
 from trivium.spark.connector.security import options_of
 from trivium.spark.running.added_columns import announced
 from trivium.spark.running.decoding import decode
+from trivium.spark.running.unknown_names import unknown_names
 from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
 
 if TYPE_CHECKING:
@@ -83,16 +84,14 @@ def decoded(source: TopicSource, columns: Schema, raw: "DataFrame") -> "DataFram
 
 
 def new_columns(source: TopicSource, columns: Schema) -> "Expression | None":
-    """Names in a record that the schema does not know, sorted (ARRAY<STRING>); NULL where there are none."""
+    """What a record has and the schema does not know, sorted (ARRAY<STRING>); NULL where there is nothing."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from trivium.pipeline.record_format import FormatKind
 
     if source.format.kind is not FormatKind.JSON:
         return None
-    text = F.col(RECORD).getField("value").cast("string")
-    known = F.array(*(F.lit(name) for name in columns.names))
-    unknown = F.sort_array(F.array_except(F.json_object_keys(text), known))
+    unknown = unknown_names(columns, F.col(RECORD).getField("value").cast("string"))
     found = F.when(F.size(unknown) > 0, unknown)
     if source.new_columns is NewColumns.ADD:
         return F.when(F.size(unknown) > 0, announced(source, unknown, F.col(RECORD)).cast("array<string>"))

@@ -12,6 +12,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.pipeline.source import NewColumns
 from trivium.spark.formats.arrow_types import SCALARS, arrow_type
 from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.matching import shared
 from trivium.spark.tables.stores import open_store
 
 
@@ -39,7 +40,7 @@ def _problem(flow: Flow, sink: TableSink, columns: tuple[Column, ...], *, may_gr
     try:
         if may_grow:
             there = store.read_schema()
-            given = pa.schema([field for field in given if there is None or field.name in there.names])
+            given = given if there is None else shared(there, given)
         store.check(given)
     except TableError as refusal:
         return error(f"flow.{flow.name}.sink", str(refusal))

@@ -32,14 +32,61 @@ def check_fit(table: str, there: "pa.Schema", given: "pa.Schema") -> None:
             )
 
 
-def missing(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
-    """The columns that a table has not."""
+def widened(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
+    """A table's columns with those that it has not, and the fields that it has not inside those it has."""
     import pyarrow as pa
 
-    known = {field.name.casefold() for field in there}
+    new = {field.name.casefold(): field for field in given}
+    own = [_widened_field(field, new.pop(field.name.casefold(), None)) for field in there]
+    return pa.schema([*own, *(pa.field(field.name, field.type) for field in new.values())])
+
+
+def missing(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
+    """The columns that a table has not, or not with everything inside."""
+    import pyarrow as pa
+
+    known = {field.name: field.type for field in there}
+    whole = widened(there, given)
+    return pa.schema([field for field in whole if known.get(field.name) != field.type])
+
+
+def shared(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
+    """Of what is given only what the table has, inside its columns, too."""
+    import pyarrow as pa
+
+    known = {field.name.casefold(): field for field in there}
+    own = (field for field in given if field.name.casefold() in known)
     return pa.schema(
-        [pa.field(field.name, field.type) for field in given if field.name.casefold() not in known]
+        [pa.field(field.name, _shared_type(known[field.name.casefold()].type, field.type)) for field in own]
     )
+
+
+def _widened_field(field: "pa.Field", new: "pa.Field | None") -> "pa.Field":
+    return field if new is None else field.with_type(_widened_type(field.type, new.type))
+
+
+def _widened_type(there: "pa.DataType", given: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_struct(there) and types.is_struct(given):
+        return pa.struct(list(widened(pa.schema(list(there)), pa.schema(list(given)))))
+    if _is_list(there) and _is_list(given):
+        element = _widened_type(there.value_type, given.value_type)
+        # The same list, of the same kind, where nothing is new.
+        return there if element == there.value_type else pa.list_(there.value_field.with_type(element))
+    return there
+
+
+def _shared_type(there: "pa.DataType", given: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_struct(there) and types.is_struct(given):
+        return pa.struct(list(shared(pa.schema(list(there)), pa.schema(list(given)))))
+    if _is_list(there) and _is_list(given):
+        return pa.list_(given.value_field.with_type(_shared_type(there.value_type, given.value_type)))
+    return given
 
 
 def check_partitioning(table: str, there: Sequence[str], wanted: Sequence[str]) -> None:

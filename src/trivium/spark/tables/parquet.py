@@ -20,7 +20,7 @@ from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import MARKER, Batch
 from trivium.spark.tables.data_files import DataFile, Layout, file_system
 from trivium.spark.tables.errors import TableError
-from trivium.spark.tables.matching import check_fit, missing
+from trivium.spark.tables.matching import check_fit, missing, widened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,13 +48,10 @@ class ParquetStore:
 
     def widen(self, schema: "pa.Schema") -> None:
         """Files may differ in their columns; which there are altogether is noted."""
-        import pyarrow as pa
-
         there = self._columns()
         own = _schema([field for field in schema if field.name not in self._partition_by])
-        new = missing(there, own) if there is not None else None
-        if there is not None and new:
-            whole = pa.schema([*there.remove_metadata(), *new])
+        if there is not None and missing(there, own):
+            whole = widened(there.remove_metadata(), own)
             self.write_note("columns", {"schema": whole.serialize().to_pybytes().hex()})
 
     def writers(self) -> set[str]:
