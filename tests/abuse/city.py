@@ -252,12 +252,13 @@ class City:
         self._ask(76, 1, group_id="drinkers", **member)
         self._ask(68, 0, group_id="readers", rebalance_timeout_ms=60_000, topic_partitions=[], **member)
 
-    def transactional_batch(self) -> bytes:
+    def transactional_batch(self, sequence: int = 0) -> bytes:
+        """A record of tx-1's; it has written the one with sequence 0."""
         return batch(
             b"mine",
             producer_id=self.producer_id,
             producer_epoch=self.producer_epoch,
-            base_sequence=0,
+            base_sequence=sequence,
             transactional=True,
         )
 

@@ -50,13 +50,27 @@ class Admit(Protocol):
     ) -> None: ...
 
 
-class Producing:
-    """Without ``admit`` nobody coordinates transactions, and none can be written."""
+Owns = Callable[[str, int], bool]
+"""Whether this transactional id has this producer id; ``Refused`` if that cannot be said."""
 
-    def __init__(self, cluster: Cluster, access: Access, timers: Timers, admit: Admit | None = None) -> None:
+
+class Producing:
+    """Without ``admit`` nobody coordinates transactions, and none can be written. ``owns`` keeps those who
+    may use one transactional id out of the open transaction of another.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        access: Access,
+        timers: Timers,
+        admit: Admit | None = None,
+        owns: Owns = lambda _transactional_id, _producer_id: True,
+    ) -> None:
         self._cluster = cluster
         self._access = access
         self._admit = admit
+        self._owns = owns
         self._acks = _WaitingAcks(cluster, timers)
         self.routes: Routes = {Produce: self.produce}
 
@@ -80,9 +94,15 @@ class Producing:
         caller: Caller,
         reply: Reply[list[ProducedPart]],
     ) -> None:
-        beginnings = list(self._beginnings(command))
+        written = list(self._transactional(command))
+        beginnings = [(producer, place) for producer, place, has_begun in written if not has_begun]
         producers = {producer for producer, _ in beginnings}
-        if not beginnings or self._admit is None:
+        fault = self._claim_fault(
+            transactional_id, {producer.producer_id for producer, _, has_begun in written if has_begun}
+        )
+        if fault is not None:
+            reply(command.refused(fault))
+        elif not beginnings or self._admit is None:
             self._write(command, caller, reply)
         elif len(producers) > 1:
             reply(
@@ -107,9 +127,17 @@ class Producing:
                 joins=command.joins_transaction,
             )
 
-    def _beginnings(self, command: Produce) -> Iterable[tuple[Producer, Place]]:
-        """Where a transaction writes for the first time. What cannot be written at all is left out: it will
-        be refused where everything is.
+    def _claim_fault(self, transactional_id: str, producer_ids: Iterable[int]) -> Fault | None:
+        """What is wrong with going on in transactions of these producers; nearly always it is one."""
+        try:
+            is_own = all(self._owns(transactional_id, producer_id) for producer_id in producer_ids)
+        except Refused as refused:
+            return refused.fault
+        return None if is_own else Fault.INVALID_PRODUCER_ID_MAPPING
+
+    def _transactional(self, command: Produce) -> Iterable[tuple[Producer, Place, bool]]:
+        """Who writes where in a transaction, and whether it has begun to there. What cannot be written at all
+        is left out: it will be refused where everything is.
         """
         for part in command.parts:
             try:
@@ -117,9 +145,10 @@ class Producing:
                 partition = self._cluster.partition(part.topic, part.partition)
             except (DecodeError, Refused):
                 continue
-            if header.is_transactional and not is_ongoing(partition.log.producer(header.producer_id), header):
+            if header.is_transactional:
                 producer = Producer(header.producer_id, header.producer_epoch)
-                yield producer, (partition.topic, partition.index)
+                has_begun = is_ongoing(partition.log.producer(header.producer_id), header)
+                yield producer, (partition.topic, partition.index), has_begun
 
     def _write(
         self,

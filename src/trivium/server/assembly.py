@@ -417,6 +417,9 @@ class Assembly:
     ) -> None:
         self._transactions.adding.admit(transactional_id, producer, places, admitted, joins=joins)
 
+    def _owns(self, transactional_id: str, producer_id: int) -> bool:
+        return self._transactions.adding.owns(transactional_id, producer_id)
+
     # -- rooms: who carries out the commands of a module ---------------------------------------------
 
     def _topic_routes(self) -> Routes:
@@ -435,7 +438,7 @@ class Assembly:
         from trivium.core.produce import Producing
 
         return {
-            **Producing(self.cluster, self._access, self._timers, self._admit).routes,
+            **Producing(self.cluster, self._access, self._timers, self._admit, self._owns).routes,
             **Fetching(
                 self.cluster, self._access, self._timers, self._loop.call_soon, self._fetch_bytes_max
             ).routes,

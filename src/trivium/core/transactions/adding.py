@@ -199,6 +199,11 @@ class Adding:
         except Refused as refused:
             admitted(dict.fromkeys(places, _written(refused.fault)))
 
+    def owns(self, transactional_id: str, producer_id: int) -> bool:
+        """Whether the transactional id has this producer id: others may not write to its transaction."""
+        found = self._ledgers.find(transactional_id)
+        return found is not None and found[1].client.producer_id == producer_id
+
     def _verified(self, command: AddPartitions) -> dict[Place, Fault]:
         """The partitions that are not a part of the transaction."""
         _, transaction = self._transaction(

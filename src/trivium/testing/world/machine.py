@@ -144,7 +144,9 @@ class Machine:
                 topics.routes,
                 TopicDirectory(cluster, settings, access, topics, lambda _topic: None).routes,
                 Features(cluster).routes,
-                Producing(cluster, access, timers, transactions.adding.admit).routes,
+                Producing(
+                    cluster, access, timers, transactions.adding.admit, transactions.adding.owns
+                ).routes,
                 Fetching(cluster, access, timers, self.soon.append, 1 << 30).routes,
                 Offsets(cluster, access).routes,
                 producers.routes,
