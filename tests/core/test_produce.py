@@ -54,6 +54,25 @@ def test_produce_with_one_bad_partition_writes_the_others() -> None:
     assert (first.base_offset, second.fault, third.base_offset) == (0, Fault.CORRUPT_MESSAGE, 0)
 
 
+def test_produce_of_batches_that_were_made_here_checks_them_once() -> None:
+    world = writing_world()
+    data = batch(b"a", b"b")
+    unlike = bytearray(data)
+    unlike[-1] ^= 1  # Nobody computes the checksum again.
+    part = ProducePart("t", 0, memoryview(unlike), check_batches(data))
+    (result,) = world.execute(Produce([part], ACKS_LEADER, 1_000))
+    assert (result.fault, result.base_offset) == (None, 0)
+
+
+def test_produce_of_batches_that_were_made_here_keeps_to_what_the_topic_takes() -> None:
+    world = writing_world({"message.max.bytes": "100"})
+    data = batch(b"v" * 200)
+    part = ProducePart("t", 0, memoryview(bytearray(data)), check_batches(data))
+    (result,) = world.execute(Produce([part], ACKS_LEADER, 1_000))
+    assert result.fault is Fault.MESSAGE_TOO_LARGE
+    assert not world.log("t").records()
+
+
 def test_produce_twice_to_one_partition_in_a_request_appends_both() -> None:
     world = writing_world()
     parts = [ProducePart("t", 0, batch(b"a")), ProducePart("t", 0, batch(b"b"))]

@@ -134,6 +134,9 @@ def test_kernels_on_damaged_batches_agree(
         ("read_header", (position,)),
         ("check_batch", (position,)),
         ("check_batches", ()),
+        ("sound_run", (0, -1, position, 4_000, 2**62)),
+        ("sound_run", (len(records), position, 2 * len(records), position, 2**62)),
+        ("sound_run", (0, 0, 0, -(2**63), position)),
     ]:
         expected = outcome(getattr(interpreted, name), buffer, *arguments)
         assert outcome(getattr(compiled, name), buffer, *arguments) == expected, name

@@ -43,10 +43,12 @@ class RecordsRefused(Refused):
         self.record_errors = record_errors
 
 
-def checked_batches(data: Buffer, rules: Rules) -> list[tuple[int, BatchHeader]]:
-    """The batches of ``data``, if each is sound and a client may write it."""
+def checked_batches(data: Buffer, rules: Rules, made: Batches | None = None) -> Batches:
+    """The batches of ``data``, if each is sound and a client may write it. Those that were ``made`` here are
+    sound; what the topic takes is asked of them, too.
+    """
     try:
-        batches = check_batches(data)
+        batches = check_batches(data) if made is None else made
     except DecodeError as error:
         raise Refused(Fault.CORRUPT_MESSAGE, f"The records cannot be read: {error}.") from error
     for _, header in batches:

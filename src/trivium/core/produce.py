@@ -215,7 +215,7 @@ class Producing:
             raise Refused(Fault.INVALID_RECORD, "A produce without records.")
         if not isinstance(data, memoryview) or data.readonly:
             data = memoryview(bytearray(data))
-        batches = checked_batches(data, rules)
+        batches = checked_batches(data, rules, part.batches)
         now_ms = self._cluster.clock.wall_ms()
         check_records(data, batches, rules, now_ms)
         if rules.compression != AS_PRODUCED:

@@ -60,6 +60,11 @@ class EntryFile:
         """Whether the file is on disk. One that is not reads as empty."""
         return self._files.exists(self.path)
 
+    @property
+    def is_known_empty(self) -> bool:
+        """Whether it has been loaded, or begun, and has no entry."""
+        return self._image is not None and not self._image
+
     def image(self) -> bytearray:
         """Every entry, those not yet flushed included. For reading only."""
         if self._image is None:

@@ -29,6 +29,7 @@ from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay_from_start, track
 from trivium.log.scan import Damage, Found
 from trivium.log.segment import Extent, Segment
+from trivium.log.sequential import Sequential
 from trivium.log.settings import LogSettings
 from trivium.log.slice import Slice, collect
 from trivium.log.staged import Staged, carry_out
@@ -110,6 +111,7 @@ class PartitionLog:
         self.is_abandoned = False
         """Deleted: its files are going or gone."""
         self._unsynced_since_ms = 0
+        self._sequential = Sequential()
         self.sync_turn = SyncTurn()
         self.birth: Callable[[], None] | None = None
         """Of a new partition: what its first sync has to make durable besides."""
@@ -319,6 +321,9 @@ class PartitionLog:
                 raise self.corruption
             limit = min(limit, self.corruption.offset)
         chunk_bytes = max(READ_CHUNK_BYTES_MIN, min(max_bytes, READ_CHUNK_BYTES_MAX))
+        stretch = self._read_at_once(offset, max_bytes, chunk_bytes, limit)
+        if stretch is not None:
+            return stretch
         try:
             return collect(self.batches(offset, chunk_bytes=chunk_bytes), offset, max_bytes, limit)
         except Corrupt as corruption:
@@ -327,12 +332,26 @@ class PartitionLog:
             # The damage was found just now and lies further on: what comes before it is still served.
             return self.read(offset, max_bytes, offset_end=corruption.offset)
 
+    def _read_at_once(self, offset: int, max_bytes: int, chunk_bytes: int, limit: int) -> Slice | None:
+        """The ordinary case of ``read``; None if this is another."""
+        if offset < self.cleaned_offset:
+            return None  # Compaction leaves gaps.
+        try:
+            segment = self.segments[self._segment_number(offset)]
+            return self._sequential.read(segment, offset, max_bytes, chunk_bytes, limit)
+        except OSError as error:
+            raise self.health.judge(error, f"read of {self.name}") from error
+
     def extent(self, offset: int, max_bytes: int) -> Extent | None:
         """Where a read would find its first bytes; None if there are none to be read."""
         if not self.log_start_offset <= offset < self.log_end_offset or self.health.reason is not None:
             return None
+        segment = self.segments[self._segment_number(offset)]
+        position = self._sequential.position(segment, offset)
+        if position is not None:
+            return segment.extent(offset, max_bytes, position)
         with self.reading():
-            return self.segments[self._segment_number(offset)].extent(offset, max_bytes)
+            return segment.extent(offset, max_bytes)
 
     def read_committed(self, offset: int, max_bytes: int) -> tuple[Slice, list[AbortedTransaction]]:
         """What ``read`` gives up to the last stable offset, and the aborted transactions in it."""
@@ -380,6 +399,9 @@ class PartitionLog:
     def aborted_transactions(self, offset_start: int, offset_end: int) -> list[AbortedTransaction]:
         """The aborted transactions that touch ``[offset_start, offset_end)``."""
         found: list[AbortedTransaction] = []
+        active = self.segments[-1]
+        if offset_start >= active.base_offset and active.aborted_proven and active.aborted.is_known_empty:
+            return found  # As for nearly everybody who reads at the end of a log.
         with self.reading():
             damaged_from = None if self.corruption is None else self.corruption.offset
             for number in range(self._segment_number(offset_start), len(self.segments)):
@@ -396,7 +418,10 @@ class PartitionLog:
         return found
 
     def _segment_number(self, offset: int) -> int:
-        return max(0, bisect_right(self.segments, offset, key=_base_offset) - 1)
+        segments = self.segments
+        if offset >= segments[-1].base_offset:
+            return len(segments) - 1
+        return max(0, bisect_right(segments, offset, key=_base_offset) - 1)
 
     # -- shortening ------------------------------------------------------------------------------
 

@@ -152,6 +152,8 @@ class ProducerStates:
         """Where the oldest transaction begins that is undecided for somebody who knows the log up to
         ``offset_end``: it is open, or its marker lies there or later.
         """
+        if not self._open and not self._decided:
+            return None
         first = next(iter(self._open), None)
         for completed in reversed(self._decided):
             if completed.last_offset < offset_end:

@@ -20,6 +20,7 @@ from trivium.records.batch import (
     read_header,
 )
 from trivium.records.legacy import iter_messages
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 from trivium.wire.limits import BATCH_BYTES_MAX
 
@@ -110,7 +111,7 @@ def scan(
         position += size
 
 
-def holds_batch(buffer: memoryview, at: int) -> bool:
+def holds_batch(buffer: Buffer, at: int) -> bool:
     """Whether a batch that begins here would lie in the buffer to its end, by its own word."""
     room = len(buffer) - at
     return (

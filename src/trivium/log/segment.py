@@ -196,10 +196,11 @@ class Segment:
         """Checked batches from a position on; see ``scan``."""
         return self._scan(position, self.base_offset if offset_start is None else offset_start, CHUNK_BYTES)
 
-    def extent(self, offset: int, max_bytes: int) -> Extent:
-        """Where the bytes lie that a read from this offset begins with."""
-        self._load()
-        position = self.index.lookup(offset).position
+    def extent(self, offset: int, max_bytes: int, position: int | None = None) -> Extent:
+        """Where the bytes lie that a read from this offset begins with; ``position`` is for who knows it."""
+        if position is None:
+            self._load()
+            position = self.index.lookup(offset).position
         size_bytes = min(max_bytes + self.settings.index_interval_bytes, self.size_bytes - position)
         return Extent(self, position, size_bytes)
 
@@ -211,6 +212,18 @@ class Segment:
             if batch.header.last_offset >= offset:
                 yield batch
                 yield from found
+
+    def place_before(self, offset: int) -> tuple[int, int, int]:
+        """A position at or before the batch that holds ``offset``, the offset with which the batch there
+        begins, and the leader epoch below which it cannot be.
+        """
+        self._load()
+        entry, header = self._entry_before(offset)
+        if header is None:
+            return entry.position, self.base_offset, NO_LEADER_EPOCH
+        if entry.offset < offset:
+            return entry.position + header.size_bytes, header.offset_end, header.leader_epoch
+        return entry.position, header.base_offset, header.leader_epoch
 
     def _scan_to(self, offset: int, chunk_bytes: int) -> Iterator[Found]:
         """Batches from one near the offset on.

@@ -61,6 +61,11 @@ class TxnIndex:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def is_known_empty(self) -> bool:
+        """Whether that there is none can be said without looking at the file."""
+        return self._entries.is_known_empty
+
     def __iter__(self) -> Iterator[AbortedTransaction]:
         return (AbortedTransaction(*entry[1:]) for entry in _ENTRY.iter_unpack(self._entries.image()))
 

@@ -55,6 +55,7 @@ __all__ = [
     "retain",
     "scan_keys",
     "seal",
+    "sound_run",
     "stamp",
     "stamp_all",
     "stamp_append_time",
@@ -86,6 +87,16 @@ def check_batch(buffer: Buffer, position: int = 0) -> BatchHeader:
 def check_batches(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
     """What ``iter_batches`` gives, at once: all of them are sound, or ``DecodeError``."""
     return kernel.check_batches(buffer)
+
+
+def sound_run(
+    buffer: Buffer, base_offset: int, leader_epoch: int, offset: int, bytes_max: int, offset_end: int
+) -> tuple[int, int, int, int]:
+    """Where the batches begin and end in ``buffer`` that a read from ``offset`` takes, and the offset and the
+    leader epoch after them. All batches up to there are checked, and follow one another without a gap from
+    ``base_offset`` on; or ``DecodeError``.
+    """
+    return kernel.sound_run(buffer, base_offset, leader_epoch, offset, bytes_max, offset_end)
 
 
 def iter_batches(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:

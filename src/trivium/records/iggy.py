@@ -5,11 +5,11 @@ Iggy's door. The loops are in the kernel; here is what needs no speed.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 from trivium.records import kernel
 from trivium.records.batch import read_header, read_section
-from trivium.records.compression import Compression
 from trivium.records.message import (
     LONG_HEADER_BYTES,
     SHORT_HEADER_BYTES,
@@ -43,6 +43,10 @@ POLL_BYTES_MAX = 16 << 20
 polls again, as fewer messages than asked for are no sign of the end."""
 
 
+PLACES_MAX = 1_024
+"""Partitions whose eight bytes are kept."""
+
+
 def batches_from_messages(
     data: Buffer, count: int, *, now_us: int, batch_bytes_max: int = BATCH_BYTES_MAX_DEFAULT
 ) -> SentMessages:
@@ -74,21 +78,20 @@ def messages_from_batches(
     visibility = Visibility(aborted)
     messages = kernel.Messages(offset_first, count_max, bytes_max, header_bytes, place)
     for run in runs:
-        position, end = 0, len(run)
-        while position < end:
+        position = messages.take_run(run, 0, bool(aborted))
+        while 0 <= position < len(run):
             header = read_header(run, position)
-            if visibility.sees(run, position, header) and header.last_offset >= offset_first:
-                if header.compression is Compression.NONE:
-                    wants_more = messages.take_batch(run, position)
-                else:
-                    wants_more = messages.take(read_section(run, position))
-                if not wants_more:
-                    return messages.taken()
-            position += header.size_bytes
+            is_wanted = visibility.sees(run, position, header) and header.last_offset >= offset_first
+            if is_wanted and not messages.take(read_section(run, position)):
+                return messages.taken()
             messages.pass_over(header.offset_end)
+            position = messages.take_run(run, position + header.size_bytes, bool(aborted))
+        if position < 0:
+            break
     return messages.taken()
 
 
+@lru_cache(maxsize=PLACES_MAX)
 def place_of(topic_id: bytes, partition: int) -> bytes:
     """Eight bytes for a partition like no other, of which the ids of its messages are made."""
     return blake2b(topic_id + partition.to_bytes(4, "little"), digest_size=8).digest()

@@ -23,9 +23,11 @@ The kind of a key is there where the message header has 64 bytes; before that ev
 apart from ``iggy`` because the kernel reads and makes messages, and ``iggy`` uses the kernel.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from trivium.records.header import BatchHeader
 from trivium.wire.errors import DecodeError
 
 INDEX_ENTRY_BYTES = 16
@@ -91,6 +93,8 @@ class SentMessages:
 
     batches: bytearray
     """One or more Kafka batches, side by side, without compression; offsets are stamped into them later."""
+    headers: Sequence[tuple[int, BatchHeader]]
+    """Where each of them begins, and its header."""
     header_bytes: int
     """56 or 64, as the messages had it: what this client will want to poll."""
 

@@ -99,7 +99,10 @@ class NamedRequestMeter:
         return perf_counter()
 
     def end(self, request: str, begun: float, error: str | None) -> None:
-        self.durations.setdefault(request, Durations()).add(perf_counter() - begun)
+        durations = self.durations.get(request)
+        if durations is None:
+            self.durations[request] = durations = Durations()
+        durations.add(perf_counter() - begun)
         if error is not None:
             self.errors[request, error] = self.errors.get((request, error), 0) + 1
 

@@ -10,6 +10,7 @@ from trivium.core.access import Operation, Resource, Row, on_each
 from trivium.core.commands.command import Command, TopicRef, command
 from trivium.core.faults import Fault
 from trivium.core.ports import Aborted
+from trivium.records.header import BatchHeader
 from trivium.wire.buffer import Buffer
 
 NO_OFFSET = -1
@@ -23,6 +24,9 @@ class ProducePart(NamedTuple):
     topic: TopicRef
     partition: int
     records: Buffer | None
+    batches: Sequence[tuple[int, BatchHeader]] | None = None
+    """Where each begins, and its header, from somebody who has made them itself; None: they have yet to be
+    found and checked."""
 
 
 class RecordError(NamedTuple):

@@ -73,6 +73,51 @@ def check_batches(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
     return found
 
 
+def sound_run(
+    buffer: Buffer,
+    base_offset: int,
+    leader_epoch: int,
+    offset: int,
+    bytes_max: int,
+    offset_end: int,
+) -> tuple[int, int, int, int]:
+    """The batches of ``buffer`` that a read from ``offset`` takes: where they begin and end in it, and the
+    offset and the leader epoch after them.
+
+    The first batch begins at ``base_offset``; those that end before ``offset`` are passed over. Of the others
+    the first is taken, and further ones that fit into ``bytes_max``, lie before ``offset_end`` and are whole.
+    All are checked; offsets have no gap and leader epochs do not fall, or it is a ``DecodeError``.
+    """
+    window: Window = Window(buffer)
+    expected: cython.longlong = base_offset
+    epoch: cython.longlong = leader_epoch
+    wanted: cython.longlong = offset
+    limit: cython.longlong = offset_end
+    room: cython.Py_ssize_t = max(bytes_max, 0)
+    start: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t = 0
+    size_bytes: cython.longlong
+    batch_epoch: cython.longlong
+    first: cython.longlong
+    delta: cython.longlong
+    while window.size_bytes - at >= HEAD_BYTES and expected < limit:
+        size_bytes = big_endian(window.p, at + 8, 4) + OVERHEAD_BYTES
+        if size_bytes > window.size_bytes - at or (at > start and size_bytes > room - (at - start)):
+            break
+        first = big_endian(window.p, at, 8)
+        batch_epoch = big_endian(window.p, at + EPOCH_AT, 4)
+        if first != expected or batch_epoch < epoch:
+            raise DecodeError(f"offset {first} in epoch {batch_epoch} after {expected - 1} in {epoch}")
+        header: BatchHeader = proven_header(window, at)
+        delta = field(header, 6)
+        epoch = batch_epoch
+        expected += delta + 1
+        at += size_bytes
+        if expected <= wanted:
+            start = at
+    return start, at, expected, epoch
+
+
 @cython.cfunc
 def plausible_header(window: Window, position: cython.Py_ssize_t) -> BatchHeader:
     room: cython.Py_ssize_t = window.size_bytes - position
@@ -92,16 +137,31 @@ def plausible_header(window: Window, position: cython.Py_ssize_t) -> BatchHeader
 
 @cython.cfunc
 def proven_header(window: Window, position: cython.Py_ssize_t) -> BatchHeader:
-    header: BatchHeader = plausible_header(window, position)
-    room: cython.Py_ssize_t = window.size_bytes - position
-    batch_length: cython.longlong = field(header, 1)
-    size_bytes: cython.longlong = batch_length + OVERHEAD_BYTES
+    header: BatchHeader = whole_header(window, position)
+    size_bytes: cython.longlong = field(header, 1) + OVERHEAD_BYTES
     crc: cython.longlong = field(header, 4)
-    if size_bytes > room:
-        raise DecodeError(f"a batch is {size_bytes} bytes long, {room} are there")
     if checksum(window.p, position + CHECKED_FROM, position + size_bytes) != crc:
         raise DecodeError("the checksum of a batch does not match its bytes")
     check_counts(header, size_bytes - HEAD_BYTES)
+    return header
+
+
+@cython.cfunc
+def believed_header(window: Window, position: cython.Py_ssize_t) -> BatchHeader:
+    """The same for a batch whose checksum was found to be right on its way here."""
+    header: BatchHeader = whole_header(window, position)
+    check_counts(header, field(header, 1) + OVERHEAD_BYTES - HEAD_BYTES)
+    return header
+
+
+@cython.cfunc
+def whole_header(window: Window, position: cython.Py_ssize_t) -> BatchHeader:
+    """The header of a batch that lies there to its end, by its own word."""
+    header: BatchHeader = plausible_header(window, position)
+    room: cython.Py_ssize_t = window.size_bytes - position
+    size_bytes: cython.longlong = field(header, 1) + OVERHEAD_BYTES
+    if size_bytes > room:
+        raise DecodeError(f"a batch is {size_bytes} bytes long, {room} are there")
     return header
 
 

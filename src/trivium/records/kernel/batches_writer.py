@@ -21,18 +21,23 @@ class BatchesWriter:
     writer: Writer
     headers: Writer
     headers_count: cython.Py_ssize_t
+    holds_origin_only: cython.bint
+    origin_at: cython.Py_ssize_t
     batch_at: cython.Py_ssize_t
     size_max: cython.Py_ssize_t
     records_count: cython.Py_ssize_t
     timestamp: cython.longlong
     microseconds: cython.longlong
+    closed: list[tuple[int, BatchHeader]]
 
     def __init__(self, capacity: int, now_us: int, size_bytes_max: int) -> None:
         self.writer = Writer(capacity)
         self.headers = Writer(256)
+        self.holds_origin_only = False
         self.size_max = min(size_bytes_max, BATCH_BYTES_MAX)
         self.timestamp = now_us // 1000
         self.microseconds = now_us % 1000
+        self.closed = []
         self.open()
 
     @cython.cfunc
@@ -74,11 +79,22 @@ class BatchesWriter:
         """The headers of a record: first what Kafka has no other place for, then the user's own."""
         headers: Writer = self.headers
         count: cython.Py_ssize_t = 1 + user_headers.named_count
+        has_id: cython.bint = (u64_at(p, message_at + 8) | u64_at(p, message_at + 16)) != 0
+        is_plain: cython.bint = not (has_id or user_headers.named_count or user_headers.is_typed)
+        if is_plain and self.holds_origin_only:
+            # Of most messages in a row nothing differs but the sender's clock.
+            complete: cython.Py_ssize_t = headers.position
+            headers.position = self.origin_at
+            headers.reversed_copy(p, message_at + 40, 8)
+            headers.position = complete
+            return True
+        self.holds_origin_only = is_plain
         headers.position = 0
-        if u64_at(p, message_at + 8) or u64_at(p, message_at + 16):
+        if has_id:
             headers.header(ID, 0, len(ID), p, message_at + 8, 16)
             count += 1
         headers.open_header(ORIGIN, 8)
+        self.origin_at = headers.position
         headers.reversed_copy(p, message_at + 40, 8)
         if self.microseconds:
             headers.open_header(MICROSECONDS, 2)
@@ -140,12 +156,9 @@ class BatchesWriter:
         if size_bytes > BATCH_BYTES_MAX:
             raise EncodeError(f"a batch of {size_bytes} bytes is larger than {BATCH_BYTES_MAX}")
         HEADER.pack_into(self.writer.data, self.batch_at, *header)
-        put_big_endian(
-            self.writer.p,
-            self.batch_at + CRC_AT,
-            checksum(self.writer.p, self.batch_at + CHECKED_FROM, self.writer.position),
-            4,
-        )
+        crc: cython.longlong = checksum(self.writer.p, self.batch_at + CHECKED_FROM, self.writer.position)
+        put_big_endian(self.writer.p, self.batch_at + CRC_AT, crc, 4)
+        self.closed.append((self.batch_at, header._replace(crc=crc)))
         return True
 
     @cython.cfunc

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from trivium.records.header import LOG_APPEND_TIME_BIT, BatchHeader
 from trivium.records.kernel import cython
-from trivium.records.kernel.batches import HEAD_BYTES, OVERHEAD_BYTES, proven_header
+from trivium.records.kernel.batches import HEAD_BYTES, OVERHEAD_BYTES
 from trivium.records.kernel.integers import INT32_MAX, INT64_MAX
 from trivium.records.kernel.named_tuples import ALLOCATES_TUPLES, blank, field, fill
 from trivium.records.kernel.window import Window
@@ -278,9 +278,8 @@ class Cursor:
 
 
 @cython.cfunc
-def cursor_within(window: Window, position: cython.Py_ssize_t) -> Cursor:
-    """Over the records of the batch at ``position``, checked and not compressed, where they lie."""
-    header: BatchHeader = proven_header(window, position)
+def cursor_within(window: Window, position: cython.Py_ssize_t, header: BatchHeader) -> Cursor:
+    """Over the records of the batch at ``position``, which is whole and not compressed, where they lie."""
     append_timestamp: int | None = field(header, 8) if header.attributes & LOG_APPEND_TIME_BIT else None
     # The records' number and range of offsets have been checked with the header.
     cursor: Cursor = Cursor(

@@ -5,7 +5,7 @@ of the kernel that it imports, compiled as one, are the form called ``native``.
 """
 
 from trivium.records.kernel import cython
-from trivium.records.kernel.batches import check_batch, check_batches, read_header, stamp_all
+from trivium.records.kernel.batches import check_batch, check_batches, read_header, sound_run, stamp_all
 from trivium.records.kernel.columns import from_columns, to_columns
 from trivium.records.kernel.json_bytes import bytes_from_json, json_from_bytes
 from trivium.records.kernel.partitions import partitions_of
@@ -45,6 +45,7 @@ __all__ = [
     "read_header",
     "retain",
     "scan_keys",
+    "sound_run",
     "stamp_all",
     "sync_in_line",
     "to_columns",

@@ -5,10 +5,13 @@ The layout of messages is drawn in ``message``; what becomes of what is told in 
 
 from __future__ import annotations
 
+from trivium.records.header import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 from trivium.records.kernel import cython
+from trivium.records.kernel.batches import CODEC_BITS, OVERHEAD_BYTES, believed_header
 from trivium.records.kernel.cursor import Cursor, cursor_within
 from trivium.records.kernel.header_names import LONG_HEAD
 from trivium.records.kernel.integers import INT64_MAX, big_endian, put_big_endian
+from trivium.records.kernel.named_tuples import field
 from trivium.records.kernel.record_headers import RecordHeaders
 from trivium.records.kernel.timestamps import microseconds
 from trivium.records.kernel.window import Window
@@ -19,6 +22,8 @@ from trivium.records.record import Section
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import EncodeError
 
+CONTROL_BITS = cython.declare(cython.longlong, CONTROL_BIT)
+TRANSACTION_BITS = cython.declare(cython.longlong, TRANSACTIONAL_BIT)
 BITS_62 = cython.declare(cython.longlong, 0x3FFFFFFFFFFFFFFF)
 
 
@@ -58,14 +63,36 @@ class Messages:
         """Append the records of a section that are wanted; False when no more are."""
         return self.take_all(Cursor(section))
 
-    def take_batch(self, buffer: Buffer, position: int) -> bool:
-        """The same for the batch at ``position``, which is not compressed, without a copy of it."""
-        return self.take_all(cursor_within(Window(buffer), position))
+    def take_run(self, run: Buffer, position: int, are_some_aborted: bool) -> int:
+        """The same for the batches from ``position`` on, where they lie; -1 when no more records are wanted.
+
+        Else where it has ended: behind the last batch, or at one that has to be looked at, because it is
+        compressed, a control batch, or one of a transaction while some were aborted.
+        """
+        window: Window = Window(run)
+        at: cython.Py_ssize_t = position
+        to_look_at: cython.longlong = CODEC_BITS | CONTROL_BITS
+        attributes: cython.longlong
+        offset_end: cython.longlong
+        if are_some_aborted:
+            to_look_at |= TRANSACTION_BITS
+        while at < window.size_bytes:
+            header: BatchHeader = believed_header(window, at)
+            attributes = field(header, 5)
+            if attributes & to_look_at:
+                break
+            offset_end = field(header, 0) + field(header, 6) + 1
+            if offset_end > self.offset_first and not self.take_all(cursor_within(window, at, header)):
+                return -1
+            self.offset_next = max(self.offset_next, offset_end)
+            at += field(header, 1) + OVERHEAD_BYTES
+        return at
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def take_all(self, cursor: Cursor) -> cython.bint:
         self.make_room(cursor)
+        self.headers.pattern.forget()
         while cursor.advance():
             if cursor.base_offset + cursor.offset_delta < self.offset_first:
                 cursor.skip_headers()

@@ -28,6 +28,7 @@ from trivium.records.kernel.header_names import (
     is_kafkas_own,
     is_plain,
 )
+from trivium.records.kernel.header_pattern import HeaderPattern
 from trivium.records.kernel.integers import big_endian, u64_at
 from trivium.records.kernel.text import begins, equals, hex_digit, is_text
 from trivium.records.kernel.writer import VARINT_BYTES_MAX, Writer
@@ -50,6 +51,7 @@ class RecordHeaders:
     """
 
     has_key_kinds: cython.bint
+    pattern: HeaderPattern
     block: Writer
     rest: Writer
     label: Writer
@@ -68,6 +70,7 @@ class RecordHeaders:
 
     def __init__(self, has_key_kinds: bool) -> None:
         self.has_key_kinds = has_key_kinds
+        self.pattern = HeaderPattern()
         self.block = Writer(64)
         self.rest = Writer(64)
         self.label = Writer(64)
@@ -85,7 +88,11 @@ class RecordHeaders:
         self.types_at = -1
         self.types_length = 0
         self.others_count = 0
-        if cursor.headers_count:
+        if self.pattern.fits(cursor):
+            self.origin_at = cursor.position + self.pattern.origin
+            if self.pattern.has_microseconds:
+                self.microseconds_at = cursor.limit - 2
+        elif cursor.headers_count:
             self.find_own(cursor)
         if cursor.value_length < 0:
             self.user_header(STRING, TOMBSTONE, 0, len(TOMBSTONE), BOOL, YES, 0, 1)
@@ -146,6 +153,8 @@ class RecordHeaders:
             self.types_length = 0
             self.others_count += 1
         cursor.position = start
+        if self.others_count == 0 and self.id_at < 0 and self.types_at < 0 and self.origin_at >= 0:
+            self.pattern.learn(cursor, self.origin_at, self.microseconds_at)
         return True
 
     @cython.cfunc

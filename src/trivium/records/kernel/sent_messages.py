@@ -54,7 +54,7 @@ def batches_from_messages(data: Buffer, count: int, now_us: int, batch_bytes_max
         )
         batches.append(p, start, start + header_bytes, u32_at(p, start + 52), user_headers)
         start = end
-    return SentMessages(batches.taken(), header_bytes)
+    return SentMessages(batches.taken(), batches.closed, header_bytes)
 
 
 @cython.cfunc

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from trivium.records.kernel import cython
 
+if cython.compiled:
+    from cython.cimports.libc.string import memcmp
+
 
 @cython.cfunc
 @cython.inline
@@ -31,6 +34,19 @@ def equals(
 ) -> cython.bint:
     """Whether the ``length`` bytes are ``text``."""
     return length == len(text) and begins(p, at, length, text)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def are_same(
+    p: cython.p_const_uchar, at: cython.Py_ssize_t, other_at: cython.Py_ssize_t, length: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether so many bytes are the same in two places."""
+    if not cython.compiled:
+        return bool(p[at : at + length] == p[other_at : other_at + length])
+    same: cython.bint = memcmp(p + at, p + other_at, length) == 0
+    return same
 
 
 @cython.cfunc

@@ -107,6 +107,8 @@ class UserHeaders:
         has_payload: cython.bint,
     ) -> cython.bint:
         self.clear()
+        if length == 0:
+            return True
         self.p = p
         self.position = start
         self.end = start + length

@@ -7,7 +7,13 @@ from trivium.records.kernel.integers import BITS_32, u64_at, wrapped
 
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
-    from cython.cimports.trivium.records.kernel.machine import PY_LITTLE_ENDIAN, EightLanes
+    from cython.cimports.trivium.records.kernel.machine import (
+        MULTIPLIES_LANES,
+        PY_LITTLE_ENDIAN,
+        EightLanes,
+        add_stripes,
+        folded_128_bits,
+    )
 
 XXH_LANE_0 = cython.declare(cython.ulonglong, 0xC2B2AE3D)
 XXH_LANE_1 = cython.declare(cython.ulonglong, 0x9E3779B185EBCA87)
@@ -109,9 +115,11 @@ def take_stripes(
     """Add stripes to the lanes, each with a key that lies 8 bytes after the one before.
 
     To a lane goes a product of its own bytes, and its neighbour's bytes as they are. The two are added up
-    apart, in arrays that nothing else points to: so the compiler does to several lanes at a time what it does
-    to one.
+    apart, in arrays that nothing else points to: so several lanes can be done at a time.
     """
+    if cython.compiled and MULTIPLIES_LANES:
+        add_stripes(all_products, all_sums, p + at, secret + secret_at, count)
+        return
     products: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
     sums: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
     stripe: EightLanes = [0, 0, 0, 0, 0, 0, 0, 0]
@@ -184,11 +192,5 @@ def folded_product(a: cython.ulonglong, b: cython.ulonglong) -> cython.ulonglong
     """Both halves of the 128 bits of ``a * b``, one exclusive-or the other."""
     if not cython.compiled:
         return (a * b & 0xFFFFFFFFFFFFFFFF) ^ (a * b >> 64)
-    a_low: cython.ulonglong = a & BITS_32
-    a_high: cython.ulonglong = a >> 32
-    b_low: cython.ulonglong = b & BITS_32
-    b_high: cython.ulonglong = b >> 32
-    low: cython.ulonglong = a_low * b_low
-    cross: cython.ulonglong = (low >> 32) + (a_high * b_low & BITS_32) + a_low * b_high
-    high: cython.ulonglong = (a_high * b_low >> 32) + (cross >> 32) + a_high * b_high
-    return ((cross << 32) | (low & BITS_32)) ^ high
+    folded: cython.ulonglong = folded_128_bits(a, b)
+    return folded

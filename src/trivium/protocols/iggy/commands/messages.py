@@ -9,13 +9,14 @@ readable when the answer comes, and in the page cache, as after Kafka's ``acks=1
 """
 
 from collections.abc import Generator
+from functools import lru_cache
 from typing import Any, Final
 
 from trivium.core.commands.command import Command
 from trivium.core.commands.records import Produce, ProducePart
 from trivium.core.commands.streams import FlushPartition, LocatedTopic, LocateTopic
 from trivium.core.faults import Fault
-from trivium.protocols.iggy.body import Body, Partitioning, PartitioningKind
+from trivium.protocols.iggy.body import Body, Identifier, Partitioning, PartitioningKind
 from trivium.protocols.iggy.claimed_headers import without_claimed_headers
 from trivium.protocols.iggy.client import Client
 from trivium.protocols.iggy.exchange import EMPTY, Call, Exchange, ask, carry_out
@@ -33,14 +34,15 @@ from trivium.wire.buffer import Buffer
 
 ACKS_WRITTEN: Final = 1
 ACKS_DURABLE: Final = -1
+METADATA_BYTES_MAX: Final = 3 * (2 + 255) + 4
+"""A stream, a topic, a partitioning and a count take no more; what follows is no part of them."""
+METADATA_MAX: Final = 1_024
 SEND_TIMEOUT_MS: Final = 30_000
 """So long a request waits for the disk, if it waits for it."""
 
 
 def send_messages(body: Body, call: Call) -> Exchange:
-    metadata = Body(body.take(body.u32()))
-    stream, topic, partitioning = metadata.identifier(), metadata.identifier(), metadata.partitioning()
-    count = metadata.u32()
+    stream, topic, partitioning, count = _metadata(bytes(body.take(body.u32())[:METADATA_BYTES_MAX]))
     client = call.client
     if count == 0:
         # Clients of 0.5 know it as a connection that was closed.
@@ -55,12 +57,20 @@ def send_messages(body: Body, call: Call) -> Exchange:
         raise Rejected(Status.TOPIC_ID_NOT_FOUND)
     call.require(located.fault)
     partition = _partition(partitioning, located, call)
-    fault = yield from _produce(located.topic, partition, sent.batches, call)
+    part = ProducePart(located.topic, partition, memoryview(sent.batches), sent.headers)
+    fault = yield from _produce(part, call)
     if fault is Fault.MESSAGE_TOO_LARGE and count > 1:
         # The topic takes less than most do: what is too large for it together may not be one by one.
-        fault = yield from _produce(located.topic, partition, _one_by_one(sent.batches), call)
+        fault = yield from _produce(ProducePart(located.topic, partition, _one_by_one(sent.batches)), call)
     call.require(fault)
     return EMPTY
+
+
+@lru_cache(maxsize=METADATA_MAX)
+def _metadata(metadata: bytes) -> tuple[Identifier, Identifier, Partitioning, int]:
+    """Most sends of a client differ in their messages only: what stands before them is read once."""
+    body = Body(metadata)
+    return body.identifier(), body.identifier(), body.partitioning(), body.u32()
 
 
 def _sent(data: Buffer, count: int, client: Client) -> SentMessages:
@@ -76,11 +86,8 @@ def _sent(data: Buffer, count: int, client: Client) -> SentMessages:
     return batches_from_messages(corrected, count, now_us=now_us)
 
 
-def _produce(
-    topic: str, partition: int, batches: Buffer, call: Call
-) -> Generator[Command[Any], Any, Fault | None]:
+def _produce(part: ProducePart, call: Call) -> Generator[Command[Any], Any, Fault | None]:
     acks = ACKS_DURABLE if call.client.protocol.sends_wait_for_disk else ACKS_WRITTEN
-    part = ProducePart(topic, partition, batches)
     return (yield from ask(Produce([part], acks, SEND_TIMEOUT_MS)))[0].fault
 
 

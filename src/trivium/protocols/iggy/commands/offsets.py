@@ -7,6 +7,7 @@ Iggy stores the offset of the last message read, the core that of the next one t
 """
 
 import struct
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from trivium.core.commands.stream_groups import (
@@ -16,13 +17,16 @@ from trivium.core.commands.stream_groups import (
     StoreConsumerOffset,
 )
 from trivium.core.faults import Fault
-from trivium.protocols.iggy.body import Body
+from trivium.protocols.iggy.body import Body, ConsumerIdentity, Identifier
 from trivium.protocols.iggy.exchange import EMPTY, Call, Exchange, ask, carry_out
 
 _OFFSET: Final = struct.Struct("<IQQ")
 _OFFSET_BYTES: Final = 8
 _NUMBER_BYTES: Final = 4
 _FLAGGED_BYTES: Final = 5
+HEAD_BYTES_MAX: Final = 1 + 3 * (2 + 255) + _FLAGGED_BYTES
+"""A consumer, a stream, a topic and a partition take no more; what follows is no part of them."""
+NAMES_MAX: Final = 1_024
 _UNKNOWN: Final = (Fault.UNKNOWN_STREAM, Fault.UNKNOWN_STREAM_TOPIC, Fault.UNKNOWN_STREAM_GROUP)
 
 
@@ -41,7 +45,9 @@ def read_reading(body: Body, call: Call, tail_bytes: int) -> Reading:
     A partition is a number in 0.5, where 0 is none, and a flag and a number since: the bytes that are left
     say which it is, and that decides how the numbers before it are counted, too.
     """
-    who, stream, topic = body.consumer(), body.identifier(), body.identifier()
+    head = body.ahead[: max(body.remaining - tail_bytes, 0)]
+    who, stream, topic, names_bytes = _names(bytes(head[:HEAD_BYTES_MAX]))
+    body.take(names_bytes)
     left = body.remaining - tail_bytes
     is_old = True if left == _NUMBER_BYTES else False if left == _FLAGGED_BYTES else None
     if call.client.dialect.shown_counting(is_old):
@@ -52,6 +58,15 @@ def read_reading(body: Body, call: Call, tail_bytes: int) -> Reading:
         partition = number if is_given else None
     ref = call.group(who.identifier) if who.is_group else who.identifier
     return Reading(call.stream(stream), call.topic(topic), Consumer(ref, who.is_group), partition)
+
+
+@lru_cache(maxsize=NAMES_MAX)
+def _names(head: bytes) -> tuple[ConsumerIdentity, Identifier, Identifier, int]:
+    """Consumer, stream and topic, and how many bytes they take. A client polls with the same ones again and
+    again: they are read once.
+    """
+    body = Body(head)
+    return body.consumer(), body.identifier(), body.identifier(), body.pos
 
 
 def must_own(call: Call) -> bool:
