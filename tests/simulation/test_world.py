@@ -13,14 +13,14 @@ from trivium.testing.world.profiles import PROFILES
 
 OPERATIONS = 40
 """Short histories find as much as long ones, and more of them fit into a test."""
-SEEDS_AT_ONCE = 25
+SEEDS_AT_ONCE = 50
 PIECES = {
-    "idempotence": 16,
+    "idempotence": 24,
     "transactions": 10,
-    "classic_groups": 6,
-    "consumer_groups": 4,
-    "batches": 4,
-    "real_log": 2,
+    "classic_groups": 10,
+    "consumer_groups": 6,
+    "batches": 6,
+    "real_log": 3,
 }
 """So many times as many seeds: about as long for each profile."""
 SEEDS_FOR_A_BUG = 150

@@ -24,8 +24,7 @@ class Agenda:
         return self._heap[0][0] if self._heap else NEVER_MS
 
     def after(self, delay_ms: int, action: Callable[..., None], *arguments: Any) -> None:
-        self._count += 1
-        heappush(self._heap, (self._clock.now_ms + delay_ms, self._count, action, arguments))
+        self.at(self._clock.now_ms + delay_ms, action, *arguments)
 
     def at(self, due_ms: int, action: Callable[..., None], *arguments: Any) -> None:
         self._count += 1

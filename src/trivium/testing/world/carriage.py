@@ -1,7 +1,7 @@
 """How requests get from a link into the broker, and answers back: as bytes, or as they are.
 
 ``Bytes`` is the whole way of a real client: frames, the Kafka session, both codecs. ``Messages`` leaves out
-what has proofs of its own (``tests/messages``, ``tests/protocols``) and takes half of the time: a request is
+what has proofs of its own (``tests/messages``, ``tests/protocols``), a quarter of the work: a request is
 handed to its API as a message, and so is the answer. A seed gives the same history either way; one in
 ``BYTES_EVERY`` goes by bytes.
 
