@@ -1,8 +1,11 @@
 """Clients that use more than they may get all in the end, or an error where Kafka has one: KIP-599."""
 
 import asyncio
+import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import aiokafka
 import kafka
@@ -12,7 +15,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from tests.clients.clients import LIBRDKAFKA
-from tests.server.wire import PRODUCE_VERSION, Peer, create_topic, produce
+from tests.server.wire import PRODUCE_VERSION, Peer, create_topic, framed, produce
 from trivium.messages.api import ApiKey
 from trivium.messages.api.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -20,6 +23,7 @@ from trivium.messages.api.alter_client_quotas import (
     EntityData,
     OpData,
 )
+from trivium.messages.api.api_versions import ApiVersionsRequest
 from trivium.testing.broker import Broker
 
 SECONDS_MAX = 60
@@ -106,6 +110,38 @@ def test_consumer_over_its_quota_reads_all_in_the_end(
 ) -> None:
     """Answers without records and a time to wait are nothing that a client stumbles over."""
     assert read(broker.bootstrap) == [bytes([number]) * RECORD_BYTES for number in range(RECORDS)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have one address for themselves")
+def test_address_over_its_quota_of_connections_is_turned_away_and_others_come_in(broker: Broker) -> None:
+    """By the address that a peer comes from; this machine has many."""
+    limit = AlterClientQuotasRequestEntryData(
+        entity=[EntityData(entity_type="ip", entity_name="127.0.0.2")],
+        ops=[OpData(key="connection_creation_rate", value=1.0, remove=False)],
+    )
+    with Peer(broker.bootstrap) as peer:
+        peer.ask(AlterClientQuotasRequest(entries=[limit], validate_only=False), 1)
+        _, answer = peer.answer(ApiKey.ALTER_CLIENT_QUOTAS, 1)
+        assert [each.error_code for each in answer.entries] == [0]  # type: ignore[attr-defined]
+    with ExitStack() as crowd:
+        taken = [crowd.enter_context(_from("127.0.0.2", broker.bootstrap)) for _ in range(20)]
+        ends = [_is_turned_away(peer) for peer in taken]
+        assert not ends[0]
+        assert any(ends)
+        assert not _is_turned_away(crowd.enter_context(_from("127.0.0.3", broker.bootstrap)))
+
+
+def _from(address: str, bootstrap: str) -> socket.socket:
+    host, port = bootstrap.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), SECONDS_MAX, source_address=(address, 0))
+
+
+def _is_turned_away(peer: socket.socket) -> bool:
+    try:
+        peer.sendall(framed(ApiVersionsRequest(), 0, 1))
+        return not peer.recv(1)
+    except ConnectionError:
+        return True
 
 
 def test_administrator_over_its_quota_is_refused_by_name(broker: Broker) -> None:

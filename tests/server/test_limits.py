@@ -28,6 +28,17 @@ def test_admission_of_an_address_with_its_own_limit_follows_that() -> None:
     assert admission.refusal("b") is not None
 
 
+def test_admission_of_an_address_that_comes_sooner_than_its_quota_is_refused_and_not_counted() -> None:
+    """``connection_creation_rate`` by address (S6)."""
+    early_ms = {"a": 250}
+    admission = Admission(10, {}, 1_000, Clock(), lambda address: early_ms.get(address, 0))
+    assert "in 250 ms" in str(admission.refusal("a"))
+    assert admission.refusal("b") is None
+    assert admission.addresses == 1
+    early_ms.clear()
+    assert admission.refusal("a") is None
+
+
 def test_admission_after_everybody_has_gone_remembers_no_address() -> None:
     admission = Admission(10, {}, 1_000, Clock())
     for number in range(100):
