@@ -68,6 +68,7 @@ SETTINGS: Final = {
     "group.share.session.timeout.ms": "3600000",
     "group.share.max.session.timeout.ms": "3600000",
     "transaction.max.timeout.ms": "3600000",
+    "transaction.two.phase.commit.enable": "true",
 }
 
 

@@ -31,6 +31,17 @@ ROWS: Final[tuple[Row, ...]] = (
         "for transactions",
     ),
     Row(
+        ApiKey.INIT_PRODUCER_ID,
+        lambda city, names: {
+            "transactional_id": names.transactional_id,
+            "transaction_timeout_ms": 1_000,
+            "enable_2pc": True,
+        },
+        (transaction(Op.WRITE, "error_code"), transaction(Op.TWO_PHASE_COMMIT, "error_code")),
+        "in two phases",
+        versions=(6, 99),
+    ),
+    Row(
         ApiKey.DELETE_SHARE_GROUP_OFFSETS,
         lambda city, names: {"group_id": names.share_group, "topics": one(topic_name=names.topic)},
         (sharers(Op.DELETE, "error_code"), topic(Op.READ, "responses.error_code")),
