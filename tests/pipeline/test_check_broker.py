@@ -1,5 +1,6 @@
 """What the broker knows about a pipeline's topics."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,10 +58,14 @@ def test_impossible_name_is_an_error(cluster: Cluster, topic: str) -> None:
 class Answering:
     """A cluster that says the same about every topic."""
 
-    anyone = None
+    timeout_s = 1.0
 
-    def __init__(self, code: ErrorCode, operations: int) -> None:
+    def __init__(self, code: ErrorCode, operations: int, *, offers_batches: bool = True) -> None:
         self._code, self._operations = code, operations
+        self._offers_batches = offers_batches
+
+    def anyone(self, _deadline: object) -> Any:
+        return SimpleNamespace(versions=SimpleNamespace(offers=lambda _: self._offers_batches))
 
     def call(self, whom: object, request: Any, answer: type[MetadataResponse]) -> MetadataResponse:
         assert request.include_topic_authorized_operations
@@ -100,3 +105,12 @@ class Answering:
 )
 def test_missing_rights_are_errors(code: ErrorCode, operations: int, expected: list[str]) -> None:
     assert complaints(Answering(code, operations), "topic = 'in'") == expected
+
+
+def test_broker_that_cannot_tell_batches_apart_is_warned_of() -> None:
+    """As Apache Kafka: what is run again after a crash is written again."""
+    kafka = Answering(ErrorCode.NONE, -(1 << 31), offers_batches=False)
+    (found,) = complaints(kafka, "topic = 'orders'")
+    assert found.startswith(
+        "warning: This broker does not commit batches of queries: out is written at least"
+    )

@@ -269,6 +269,11 @@ def _remarks(tally: Tally) -> Iterator[str]:
         yield f"{tally.flow}: {count:,} set aside by {name}."
     for source, columns in tally.new_columns.items():
         yield f"{tally.flow}: records of {source} have columns that its schema has not: {', '.join(columns)}."
+    if not tally.writes_once:
+        yield (
+            f"{tally.flow}: this broker does not commit batches of queries, as Trivium does, so records are "
+            "written at least once: after a crash some may be there twice."
+        )
     if tally.files_compacted:
         yield f"{tally.flow}: compaction left {tally.files_compacted:,} files fewer."
     if tally.compaction_problem:

@@ -6,6 +6,7 @@ from typing import Final
 
 from trivium.client.cluster import Cluster
 from trivium.client.errors import BadSecurity, ClientError, LoginFailed
+from trivium.client.query_batches import offers_batches
 from trivium.messages.api.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -38,9 +39,18 @@ def broker_findings(definition: Definition, cluster: Cluster) -> Iterator[Findin
     for source in definition.sources:
         if isinstance(source, TopicSource):
             yield from _source(source, there, names)
+    writes_once = offers_batches(cluster)
     for flow in definition.flows:
         if isinstance(flow.sink, TopicSink):
-            yield from _sink(f"flow.{flow.name}.sink", flow.sink, there, names)
+            where = f"flow.{flow.name}.sink"
+            yield from _sink(where, flow.sink, there, names)
+            if not writes_once:
+                yield warning(
+                    where,
+                    f"This broker does not commit batches of queries: {flow.sink.topic} is written at least "
+                    "once.",
+                    "After a crash some records may be there twice; on Trivium each is there once.",
+                )
 
 
 def unreachable(problem: ClientError) -> Finding:

@@ -43,6 +43,8 @@ class PreparedQuery:
     frame: "DataFrame"
     plan: SinkPlan
     scans: Mapping[str, int]
+    writes_once: bool
+    """Whether a batch that is run again after a crash is in the sink once."""
 
     def start(self, trigger: Trigger) -> "StreamingQuery":
         writer = self.frame.writeStream.queryName(self.plan.flow).option(
@@ -79,10 +81,11 @@ def prepare(
         sources = graph.topic_sources(definition, flow)
         may_grow = any(source.new_columns is NewColumns.ADD for source in sources)
         _check_table(judged.select(*(column(name) for name in names)), plan, flow.sink, may_grow=may_grow)
-    for sink in (plan.rows, plan.rejected):
-        if sink is not None:
-            open_outlet(sink, door).make_ready(query_id_of(plan.checkpoint))
-    return PreparedQuery(flow, _shaped(judged, names, flow.sink), plan, frames.scans)
+    outlets = [open_outlet(sink, door) for sink in (plan.rows, plan.rejected) if sink is not None]
+    for outlet in outlets:
+        outlet.make_ready(query_id_of(plan.checkpoint))
+    writes_once = all(outlet.writes_once() for outlet in outlets)
+    return PreparedQuery(flow, _shaped(judged, names, flow.sink), plan, frames.scans, writes_once)
 
 
 def _counted(judged: "DataFrame", flow: Flow) -> "DataFrame":

@@ -26,6 +26,7 @@ from trivium.spark.running.added_columns import add_columns, seen_in
 from trivium.spark.running.compactions import Compactions
 from trivium.spark.running.errors import CannotRun, FlowFailed, is_machine_busy, sentence_of
 from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
+from trivium.spark.running.ownership import claim_state
 from trivium.spark.running.passages import Passage
 from trivium.spark.running.places import with_whole_paths
 from trivium.spark.running.query import PreparedQuery, prepare
@@ -87,9 +88,10 @@ class Run:
     ) -> None:
         """Start the flows, or some of them; nothing is started if one of them cannot be. ``passage``: what
         they are run on instead of the topics as they come."""
+        claim_state(self._definition)
         self._trigger, self._passage = trigger, passage
         for query in self._prepare(self._chosen(only)):
-            self.tallies[query.flow.name] = Tally(query.flow.name)
+            self.tallies[query.flow.name] = Tally(query.flow.name, writes_once=query.writes_once)
             self._queries[query.flow.name] = (query, query.start(trigger or query.flow.trigger))
 
     def _prepare(self, flows: Sequence[Flow]) -> list[PreparedQuery]:

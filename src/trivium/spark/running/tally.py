@@ -36,6 +36,9 @@ class Tally:
     new_columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What records have beyond the schema, by source: as far as the first and last of each batch show it."""
 
+    writes_once: bool = True
+    """Whether what is run again after a crash is in the sink once: not where a broker cannot tell."""
+
     files_compacted: int = 0
     """How many files fewer the flow's tables have since their small files became large ones."""
 

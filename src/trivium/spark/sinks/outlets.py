@@ -57,6 +57,9 @@ class Outlet(Protocol):
     def make_ready(self, query_id: str | None) -> None:
         """Before a query starts: create what is missing, and end what an earlier run has left half done."""
 
+    def writes_once(self) -> bool:
+        """Whether a batch that is run again after a crash is found there, and not written again."""
+
 
 class TableOutlet:
     def __init__(self, sink: TableSink) -> None:
@@ -79,6 +82,9 @@ class TableOutlet:
 
     def make_ready(self, query_id: str | None) -> None:
         """A table comes with the first batch, and nothing that is half done holds anybody back."""
+
+    def writes_once(self) -> bool:
+        return True
 
 
 class _TableTask:

@@ -67,6 +67,10 @@ class TopicOutlet:
             if query_id is not None and offers_batches(cluster):
                 abort_leftovers(cluster, self._query(query_id))
 
+    def writes_once(self) -> bool:
+        with self._connect() as cluster:
+            return offers_batches(cluster)
+
     def _query(self, query_id: str) -> str:
         """A query may write to two topics, its sink and its quarantine: each has batches of its own."""
         return f"{query_id}.{self._topic}"
