@@ -2,8 +2,8 @@
 
 Every record is in every sink once, at whatever step of a batch everything ended, and what is set aside is in
 its quarantine once. ``make test`` has a quick form, ``tests/spark/running/test_killed_workers.py``. The long
-form (``make crash``) kills at each step, one after the other on the same state, and has Iceberg and topics
-among its sinks, too.
+form (``make crash``) kills at each step, one after the other on the same state, and has Iceberg, topics and
+tables that are changed by key among its sinks, too. A replay and a backfill are killed likewise.
 """
 
 import json
@@ -31,7 +31,15 @@ KILLS = [("after", 0)]
 
 TABLES: dict[str, Callable[[str], TableSink]] = {"delta": delta, "parquet": parquet}
 TOPICS: list[str] = []
+CHANGED: dict[str, Callable[..., TableSink]] = {}
+"""Tables with a row for each ten of numbers, which is replaced whenever there are more of them."""
+
+AGAIN_KILLS = [("after", 0)]
+"""Of a replay and of a backfill, each on the state that the one before has left."""
+
 if IS_LONG:
+    AGAIN_KILLS = [("task", 0), ("before", 0), ("after", 0)]
+    CHANGED = {"delta": delta, "iceberg": iceberg}
     KILLS = [("task", 0), ("before", 0), ("after", 0), ("task", 1), ("after", 2), ("before", 3)]
     TABLES["iceberg"] = iceberg
     TOPICS = ["copied"]
@@ -44,16 +52,24 @@ def definition() -> str:
         f'[flow.f{at}]\nsql = "SELECT id FROM numbers"\nexpect.odd = "id % 10 <> 0"\nsink = {sink}'
         for at, sink in enumerate(sinks)
     ]
+    flows += [
+        f"[flow.tens_{name}]\n"
+        'sql = "SELECT id DIV 10 AS ten, count(*) AS many FROM numbers GROUP BY id DIV 10"\n'
+        f'sink = {{ format = "{name}", path = "tens_{name}", mode = "upsert", key = "ten" }}'
+        for name in CHANGED
+    ]
     head = '[pipeline]\nname = "numbers"\n[source.numbers]\ntopic = "numbers"\nschema = "id BIGINT"\n'
     return head + "\n".join(flows)
 
 
-def run(folder: Path, bootstrap: str, kill: tuple[str, int] | None) -> "subprocess.CompletedProcess[str]":
+def run(
+    folder: Path, bootstrap: str, kill: tuple[str, int] | None, *again: str
+) -> "subprocess.CompletedProcess[str]":
     environment = dict(os.environ, PYTHONPATH=str(HERE))
     if kill is not None:
         environment |= {"TRIVIUM_KILL_AT": kill[0], "TRIVIUM_KILL_BATCH": str(kill[1])}
     return subprocess.run(
-        [sys.executable, str(HERE / "run.py"), "numbers.toml", bootstrap, str(folder / "scratch")],
+        [sys.executable, str(HERE / "run.py"), "numbers.toml", bootstrap, str(folder / "scratch"), *again],
         cwd=folder,
         env=environment,
         start_new_session=True,
@@ -64,13 +80,17 @@ def run(folder: Path, bootstrap: str, kill: tuple[str, int] | None) -> "subproce
     )
 
 
-@pytest.mark.pipelines
+pytestmark = [
+    pytest.mark.pipelines,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.skipif(
+        (shutil.which("java") is None and "JAVA_HOME" not in os.environ) or not Path("/proc").exists(),
+        reason="needs Java and /proc",
+    ),
+]
+
+
 @pytest.mark.timeout((len(KILLS) + 1) * TIMEOUT_S)
-@pytest.mark.xdist_group("spark")
-@pytest.mark.skipif(
-    (shutil.which("java") is None and "JAVA_HOME" not in os.environ) or not Path("/proc").exists(),
-    reason="needs Java and /proc",
-)
 def test_pipeline_killed_at_any_step_writes_everything_once(tmp_path: Path) -> None:
     (tmp_path / "numbers.toml").write_text(definition())
     with Broker() as broker:
@@ -92,3 +112,56 @@ def test_pipeline_killed_at_any_step_writes_everything_once(tmp_path: Path) -> N
             copied = [json.loads(record.value or b"")["id"] for record in broker.records(topic)]
             assert sorted(copied) == good
             assert len(broker.records(f"{topic}__quarantine")) == len(bad)
+        for name, make in CHANGED.items():
+            tens = open_store(make(str(tmp_path / f"tens_{name}"), mode="upsert", key="ten")).read()
+            found = sorted((row["ten"], row["many"]) for row in tens.to_pylist())
+            assert found == [(ten, 10) for ten in range(RECORDS // 10)], name
+
+
+AGAIN = """
+[pipeline]
+name = "numbers"
+[source.numbers]
+schema = "id BIGINT"
+start = { "0" = 100 }
+[flow.kept]
+sql = "SELECT id FROM numbers"
+expect.odd = "RULE"
+sink = { format = "delta", path = "kept" }
+"""
+
+
+@pytest.mark.timeout((2 * len(AGAIN_KILLS) + 3) * TIMEOUT_S)
+def test_backfill_and_replay_killed_in_the_middle_go_on_and_write_everything_once(tmp_path: Path) -> None:
+    """A live flow begins in the middle; what lies before is filled, and what was set aside is replayed."""
+    file = tmp_path / "numbers.toml"
+    file.write_text(AGAIN.replace("RULE", "id % 10 <> 0"))
+    with Broker() as broker:
+        broker.create_topic("numbers", 1)
+        broker.produce("numbers", [json.dumps({"id": number}) for number in range(120)])
+
+        def go(again: str, kills: list[tuple[str, int]]) -> list[int]:
+            """What is in the table once it was killed so often and then left alone."""
+            for kill in kills:
+                killed = run(tmp_path, broker.bootstrap, kill, again)
+                assert killed.returncode == -9, (again, kill, killed.stderr[-2000:])
+            done = run(tmp_path, broker.bootstrap, None, again)
+            assert done.returncode == 0, (again, done.stderr[-2000:])
+            found: list[int] = open_store(delta(str(tmp_path / "kept"))).read().column("id").to_pylist()
+            return sorted(found)
+
+        assert go("", []) == [number for number in range(100, 120) if number % 10]
+        # Killed in its second batch of two, too: it goes on where it was.
+        assert go("backfill", [*AGAIN_KILLS, ("task", 1)]) == [number for number in range(120) if number % 10]
+        file.write_text(AGAIN.replace("RULE", "id % 20 <> 0"))
+        now = [number for number in range(120) if number % 20]
+        assert go("replay", AGAIN_KILLS) == now
+        aside = open_store(delta(str(tmp_path / "kept__quarantine"))).read().to_pylist()
+        still = [
+            (row["query"], row["batch"], row["offset"])
+            for row in aside
+            if row["flow"] == "numbers.kept-replay"
+        ]
+        # Each batch once. A replay that goes on takes what it had set aside itself, as the next one would.
+        assert len(still) == len(set(still))
+        assert {offset for _, _, offset in still} == {number for number in range(120) if number % 20 == 0}

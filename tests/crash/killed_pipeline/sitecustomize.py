@@ -30,9 +30,11 @@ def kill_everybody() -> None:
 def arm() -> None:
     from pyspark import TaskContext
 
+    from trivium.spark.sinks.upsert import UpsertWriter
     from trivium.spark.sinks.writer import FlowWriter
 
     write, commit = FlowWriter.write, FlowWriter.commit
+    write_upserts, commit_upserts = UpsertWriter.write, UpsertWriter.commit
 
     def write_or_die(self: FlowWriter, iterator: Any) -> Any:
         done = write(self, iterator)
@@ -48,6 +50,21 @@ def arm() -> None:
         if AT == "after" and batchId == BATCH:
             kill_everybody()
 
+    def write_upserts_or_die(self: UpsertWriter, iterator: Any) -> Any:
+        done = write_upserts(self, iterator)
+        if AT == "task" and self._number == BATCH:
+            kill_everybody()
+        return done
+
+    def commit_upserts_or_die(self: UpsertWriter, messages: Any) -> None:
+        if AT == "before" and self._number == BATCH:
+            kill_everybody()
+        commit_upserts(self, messages)
+        if AT == "after" and self._number == BATCH:
+            kill_everybody()
+
+    UpsertWriter.write = write_upserts_or_die  # type: ignore[method-assign]
+    UpsertWriter.commit = commit_upserts_or_die  # type: ignore[method-assign]
     FlowWriter.write = write_or_die  # type: ignore[method-assign]
     FlowWriter.commit = commit_or_die  # type: ignore[method-assign]
 
