@@ -59,6 +59,7 @@ bench: $(READY)
 	$(BIN)/python -m bench.rustlog
 	$(BIN)/python -m bench.spark
 	$(BIN)/python -m bench.spark_latency
+	$(BIN)/python -m bench.spark_pipelines
 
 crash: $(READY)
 	TRIVIUM_CRASH_SEEDS=$(N) TRIVIUM_CRASH_KILLS=$(N) TRIVIUM_CRASH_BIT_STEP=1 $(BIN)/python -m pytest tests/crash -n 2 --timeout 0

@@ -43,7 +43,9 @@ class SparkKafka:
             ready.touch()
         return obtained
 
-    def run(self, program: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, program: Path, *arguments: str, seconds_max: float = QUERY_SECONDS_MAX
+    ) -> "subprocess.CompletedProcess[str]":
         """Run a program in the environment; it finds the connector's name in ``SPARK_PACKAGES``."""
         environment = {
             **os.environ,
@@ -56,5 +58,5 @@ class SparkKafka:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=QUERY_SECONDS_MAX,
+            timeout=seconds_max,
         )
