@@ -108,6 +108,7 @@ def test_every_key_is_tried() -> None:
     assert set(SOURCE_KEYS) - tried == {
         "schema_file",
         "schema_id",
+        "expired",
         "message",
         "delimiter",
         "table",

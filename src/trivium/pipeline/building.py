@@ -43,6 +43,7 @@ class SourceOptions(TypedDict, total=False):
     watermark: str
     new_columns: str
     malformed: str
+    expired: str
     path: str
     table: str
     catalog: str

@@ -27,6 +27,16 @@ class NewColumns(StrEnum):
     """The flow stops."""
 
 
+class Expired(StrEnum):
+    """What becomes of a flow whose next records are gone, because retention was faster."""
+
+    FAIL = "fail"
+    """It stops and says which offsets are gone."""
+
+    SKIP = "skip"
+    """It goes on behind them."""
+
+
 @dataclass(frozen=True, slots=True)
 class TopicSource:
     name: str
@@ -40,6 +50,8 @@ class TopicSource:
     new_columns: NewColumns = NewColumns.REPORT
     malformed: Otherwise = Otherwise.QUARANTINE
     """What becomes of records that the format cannot read."""
+
+    expired: Expired = Expired.FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +111,5 @@ def _topic_source(name: str, options: dict[str, object]) -> TopicSource:
         parse_watermark(options.get("watermark")),
         choice("new_columns", options.get("new_columns", "report"), NewColumns),
         choice("malformed", options.get("malformed", "quarantine"), Otherwise),
+        choice("expired", options.get("expired", "fail"), Expired),
     )

@@ -31,7 +31,7 @@ expect.positive_amount = "amount > 0"                                           
 expect.known_customer = {{ where = "customer IS NOT NULL", otherwise = "drop" }}   # quarantine | drop | fail
 # deduplicate = ["id"]              # the first of each within the watermark
 sink = {{ format = "delta", path = "lake/{name}", partition_by = ["day"] }}      # delta | iceberg | parquet
-# sink = {{ format = "delta", path = "lake/{name}", mode = "upsert", key = ["id"] }}
+# sink = {{ format = "delta", path = "lake/{name}", mode = "upsert", key = ["id"], compact = "1 hour" }}
 
 [flow.per_minute]
 sql = """

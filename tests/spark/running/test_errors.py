@@ -20,6 +20,10 @@ trivium.spark.tables.errors.TableError: The table t has no column x, which the f
             "[STREAM_FAILED] a\n[CAST_INVALID_INPUT] The value cannot be cast.",
             "[CAST_INVALID_INPUT] The value cannot be cast.",
         ),
+        (
+            "trivium.spark.connector.errors.DataLoss: They are gone; or set failOnDataLoss to false.",
+            'They are gone; or say expired = "skip" in the source.',
+        ),
         ("", "ValueError"),
         ("x" * 2 * SENTENCE_CHARACTERS_MAX, "x" * SENTENCE_CHARACTERS_MAX),
     ],

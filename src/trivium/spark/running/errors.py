@@ -12,7 +12,9 @@ SENTENCE_CHARACTERS_MAX: Final = 600
 _OURS: Final = re.compile(r"trivium\.[\w.]+\.(?:[A-Z]\w+): ([^\n]+)")
 _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \w+)?(?:\n|$)")
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
-
+_OPTION: Final = "set failOnDataLoss to false"
+_KEY: Final = 'say expired = "skip" in the source'
+"""What the connector proposes, in the words of a pipeline."""
 
 _BUSY: Final = re.compile(r"Python worker failed to connect back")
 
@@ -41,7 +43,8 @@ def sentence_of(error: BaseException) -> str:
     for pattern in (_OURS, _RAISED):
         found = pattern.findall(text)
         if found:
-            return str(found[-1]).strip()[:SENTENCE_CHARACTERS_MAX]
+            said = str(found[-1]).replace(_OPTION, _KEY)
+            return said.strip()[:SENTENCE_CHARACTERS_MAX]
     # The outermost class only says that a query or a job has failed.
     found = [each for each in _CLASSED.findall(text) if not each.startswith("[STREAM_FAILED]")]
     lines: list[str] = found or [line for line in text.splitlines() if line.strip()] or [type(error).__name__]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline.schema import METADATA, Schema, quoted
-from trivium.pipeline.source import NewColumns, TableSource, TopicSource
+from trivium.pipeline.source import Expired, NewColumns, TableSource, TopicSource
 from trivium.pipeline.start import StartKind
 from trivium.spark.connector.offsets_json import to_json
 from trivium.spark.connector.security import options_of
@@ -42,6 +42,7 @@ def raw_stream(
     reader = session.readStream.format("trivium").options(
         **{**topic_options(door, group), **_subscription(source), **_start(source, begins_at)}
     )
+    reader = reader.option("failOnDataLoss", str(source.expired is not Expired.SKIP).lower())
     return reader.load()
 
 
