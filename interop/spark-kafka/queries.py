@@ -15,6 +15,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, lit
 
 ROWS = 1000
+FORMAT = os.environ.get("SPARK_FORMAT", "kafka")
+OPTIONS = json.loads(os.environ.get("KAFKA_OPTIONS", "{}"))
+"""How to log in, by the names that the format has for it."""
 
 
 def main() -> None:
@@ -35,17 +38,17 @@ def main() -> None:
 
 def round_trip(spark: SparkSession, bootstrap: str, topic: str, copy: str, checkpoint: str) -> dict[str, Any]:
     """Write a topic as a batch, copy it by a stream to another, and read both back."""
-    kafka = {"kafka.bootstrap.servers": bootstrap}
+    kafka = {**OPTIONS, "kafka.bootstrap.servers": bootstrap}
     rows = spark.range(ROWS).select(
         col("id").cast("string").alias("key"), (col("id") * 2).cast("string").alias("value")
     )
-    rows.withColumn("topic", lit(topic)).write.format("kafka").options(**kafka).save()
+    rows.withColumn("topic", lit(topic)).write.format(FORMAT).mode("append").options(**kafka).save()
     started = (
-        spark.readStream.format("kafka")
+        spark.readStream.format(FORMAT)
         .options(**kafka, subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger="300")
         .load()
         .select("key", "value")
-        .writeStream.format("kafka")
+        .writeStream.format(FORMAT)
         .options(**kafka, topic=copy, checkpointLocation=checkpoint)
         .trigger(availableNow=True)
         .start()
@@ -58,7 +61,7 @@ def round_trip(spark: SparkSession, bootstrap: str, topic: str, copy: str, check
 
 def read(spark: SparkSession, options: dict[str, str]) -> list[list[str]]:
     """Key and value of every record, in order."""
-    frame = spark.read.format("kafka").options(**options).load()
+    frame = spark.read.format(FORMAT).options(**options).load()
     text = frame.select(col("key").cast("string"), col("value").cast("string"))
     return sorted([row.key, row.value] for row in text.collect())
 
