@@ -144,7 +144,7 @@ def test_fetched_records_in_json_are_json_with_and_without_a_compiled_kernel(
     with pytest.MonkeyPatch.context() as patch:
         for compiled in (kernel.compiled, False):
             patch.setattr(kernel, "compiled", compiled)
-            answer = json.loads(json_dialect.write(response))
+            answer = json.loads(bytes(json_dialect.write(response)))
             assert answer == {"Fetch": {"records": listed, "next_offset": next_offset}}
 
 
