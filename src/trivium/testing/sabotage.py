@@ -126,7 +126,11 @@ def _sabotaged_api(api: Api, faults: Faults, surroundings: Surroundings) -> Api:
         # Only requests that were read as messages are struck; nobody needs the short way then.
         return None if faults.active or api.shortcut is None else api.shortcut(frame, at, call)
 
-    return replace(api, to_command=to_command, to_response=to_response, shortcut=shortcut)
+    def form(result: Any, call: Call) -> bytes | None:
+        is_struck = isinstance(result, _Given | _Coded | _Overruled)
+        return None if is_struck or api.form is None else api.form(result, call)
+
+    return replace(api, to_command=to_command, to_response=to_response, shortcut=shortcut, form=form)
 
 
 def _meant_by(name: str, surroundings: Surroundings) -> IsMeant:
