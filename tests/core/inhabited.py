@@ -47,7 +47,7 @@ class FakePasswords:
         self.verified: list[str | None] = []
         self._held: list[Callable[[], None]] = []
 
-    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
+    def hash(self, password: str, username: str, done: Callable[[HashedPassword], None]) -> None:
         self._soon(lambda: done(HashedPassword(f"hash of {password}", salted(password))))
 
     def salt(

@@ -41,9 +41,9 @@ class Desk:
     def go_on(self) -> None:
         self._gate.set()
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, username: str = "somebody else") -> str:
         hashed: asyncio.Future[HashedPassword] = self.loop.create_future()
-        self.passwords.hash(password, hashed.set_result)
+        self.passwords.hash(password, username, hashed.set_result)
         return (await hashed).text
 
     def begin(self, stored: str | None, password: str, asker: Asker = ANN) -> "asyncio.Future[bool | None]":
@@ -134,6 +134,21 @@ def test_password_that_was_right_is_recalled_until_it_is_changed(hashed: list[tu
         ]
 
     assert at_a_desk(scenario) == [False, True, False, False, False, False]
+
+
+def test_password_that_was_just_given_is_recalled_for_its_user() -> None:
+    """Who makes a user logs in as that user at once."""
+
+    async def scenario(desk: Desk) -> list[bool]:
+        stored = await desk.hash("secret", "ann")
+        recalls = desk.passwords.recalls
+        return [
+            recalls(stored, "secret", "ann"),
+            recalls(stored, "Secret", "ann"),
+            recalls(stored, "secret", "ben"),
+        ]
+
+    assert at_a_desk(scenario) == [True, False, False]
 
 
 def test_passwords_that_were_right_are_forgotten_when_there_are_too_many(

@@ -235,7 +235,9 @@ class Asker(NamedTuple):
 class Passwords(Protocol):
     """Hashing and checking passwords. Both take long on purpose, so both answer later, in another thread."""
 
-    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None: ...
+    def hash(self, password: str, username: str, done: Callable[[HashedPassword], None]) -> None:
+        """Of a user's new password. Whoever then comes with it is recalled."""
+        ...
 
     def salt(
         self,
@@ -249,7 +251,9 @@ class Passwords(Protocol):
         ...
 
     def recalls(self, stored: str | None, password: str, username: str) -> bool:
-        """Whether this password was found right before, for this user and this hash. That costs nothing."""
+        """Whether this password was hashed or found right before, for this user and this hash. That costs
+        nothing.
+        """
         ...
 
     def verify(

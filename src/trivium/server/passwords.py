@@ -5,8 +5,9 @@ The parameters are those that OWASP recommends for little memory: 19 MiB, two pa
 that many logins at once wait for each other and not for memory (``password_queue``). Hashes name their
 parameters: raising these later leaves every stored one valid.
 
-- A password that was right is remembered by a keyed digest, in memory only: who comes back with it need not
-  wait, however many others try theirs. The key is made anew at each start; another hash is another password.
+- A password that was just given to a user, or was right, is remembered by a keyed digest, in memory only: who
+  comes with it need not wait, however many others try theirs. The key is made anew at each start; another
+  hash is another password.
 - The same claim made many times at once is checked once.
 """
 
@@ -36,7 +37,7 @@ SALT_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
 
 REMEMBERED_MAX: Final = 10_000
-"""Passwords that were right; with more, the one that was not used for longest is forgotten."""
+"""Passwords that are right; with more, the one that was not used for longest is forgotten."""
 
 NONCE_BYTES: Final = 24
 DECOY_KEY_BYTES: Final = 32
@@ -57,8 +58,14 @@ class ArgonPasswords:
         self._checking: dict[bytes, list[Callable[[bool | None], None]]] = {}
         """Who waits to hear of a claim."""
 
-    def hash(self, password: str, done: Callable[[HashedPassword], None]) -> None:
-        self._queue.run(INSIDE, lambda: HashedPassword(self._hasher.hash(password), _salted(password)), done)
+    def hash(self, password: str, username: str, done: Callable[[HashedPassword], None]) -> None:
+        def hashed(new: HashedPassword) -> None:
+            self._remember(self._claim(new.text, password, username))
+            done(new)
+
+        self._queue.run(
+            INSIDE, lambda: HashedPassword(self._hasher.hash(password), _salted(password)), hashed
+        )
 
     def salt(
         self,
@@ -93,11 +100,14 @@ class ArgonPasswords:
 
     def _verified(self, claim: bytes, is_right: bool) -> None:
         if is_right:
-            self._right[claim] = None
-            if len(self._right) > REMEMBERED_MAX:
-                self._right.popitem(last=False)
+            self._remember(claim)
         for done in self._checking.pop(claim):
             done(is_right)
+
+    def _remember(self, claim: bytes) -> None:
+        self._right[claim] = None
+        if len(self._right) > REMEMBERED_MAX:
+            self._right.popitem(last=False)
 
     def _claim(self, stored: str | None, password: str, username: str) -> bytes:
         digest = blake2b(key=self._key)

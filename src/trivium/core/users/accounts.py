@@ -108,7 +108,7 @@ class Accounts:
             )
             self._commit(self._users.added(user), done)
 
-        self._passwords.hash(command.password, refusing_later(hashed, command, reply))
+        self._passwords.hash(command.password, command.username, refusing_later(hashed, command, reply))
 
     def _check_new_name(self, username: str) -> None:
         if self._users.find(username) is not None:
@@ -177,7 +177,7 @@ class Accounts:
 
         def verified(is_right: bool | None) -> None:
             if is_right:
-                self._passwords.hash(command.new, refusing_later(hashed, command, reply))
+                self._passwords.hash(command.new, user.username, refusing_later(hashed, command, reply))
             else:
                 reply(Fault.THROTTLED if is_right is None else Fault.INVALID_CREDENTIALS)
 
@@ -209,7 +209,7 @@ class Accounts:
                 self._credentials.giving(now.username, password.scram, reply),
             )
 
-        self._passwords.hash(command.new, refusing_later(hashed, command, reply))
+        self._passwords.hash(command.new, user.username, refusing_later(hashed, command, reply))
 
 
 def _facts(user: User) -> UserFacts:

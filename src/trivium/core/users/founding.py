@@ -36,7 +36,7 @@ class Founding:
         """``done`` when the first user is there for good. ``Refused`` if it cannot be called that."""
         check_username(username)
         check_password(password)
-        self._passwords.hash(password, self._hashed(username, done))
+        self._passwords.hash(password, username, self._hashed(username, done))
 
     def _hashed(self, username: str, done: Done) -> Callable[[HashedPassword], None]:
         def hashed(password: HashedPassword) -> None:
