@@ -127,10 +127,27 @@ def _sabotaged_api(api: Api, faults: Faults, surroundings: Surroundings) -> Api:
         return None if faults.active or api.shortcut is None else api.shortcut(frame, at, call)
 
     def form(result: Any, call: Call) -> bytes | None:
-        is_struck = isinstance(result, _Given | _Coded | _Overruled)
-        return None if is_struck or api.form is None else api.form(result, call)
+        return None if _is_struck(result) or api.form is None else api.form(result, call)
 
-    return replace(api, to_command=to_command, to_response=to_response, shortcut=shortcut, form=form)
+    withholding = api.withholding
+    if withholding is not None:
+        size_bytes = withholding.size_bytes
+        withholding = withholding._replace(
+            size_bytes=lambda result: 0 if _is_struck(result) else size_bytes(result)
+        )
+    return replace(
+        api,
+        to_command=to_command,
+        to_response=to_response,
+        shortcut=shortcut,
+        form=form,
+        withholding=withholding,
+    )
+
+
+def _is_struck(result: object) -> bool:
+    """Whether only the ``to_response`` of here knows what to make of it."""
+    return isinstance(result, _Given | _Coded | _Overruled)
 
 
 def _meant_by(name: str, surroundings: Surroundings) -> IsMeant:
