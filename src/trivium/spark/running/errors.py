@@ -12,6 +12,8 @@ SENTENCE_CHARACTERS_MAX: Final = 600
 _OURS: Final = re.compile(r"trivium\.[\w.]+\.(?:[A-Z]\w+): ([^\n]+)")
 _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \w+)?(?:\n|$)")
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
+_TRACE: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n)+")
+"""Of Python: what was raised is said after it."""
 _OPTION: Final = "set failOnDataLoss to false"
 _KEY: Final = 'say expired = "skip" in the source'
 """What the connector proposes, in the words of a pipeline."""
@@ -39,7 +41,7 @@ def is_machine_busy(error: BaseException) -> bool:
 
 def sentence_of(error: BaseException) -> str:
     """What a person needs of an error of Spark: our own sentence if there is one, else Spark's."""
-    text = str(error)
+    text = _TRACE.sub("", str(error))
     for pattern in (_OURS, _RAISED):
         found = pattern.findall(text)
         if found:
