@@ -21,9 +21,9 @@ trivium.spark.tables.errors.TableError: The table t has no column x, which the f
             "[CAST_INVALID_INPUT] The value cannot be cast.",
         ),
         (
-            "[STREAM_FAILED] a\n[PYTHON_DATA_SOURCE_ERROR] Failed to begin: Traceback (most recent call last):\n"
-            '  File "a.py", line 1, in <module>\n    import b\nModuleNotFoundError: No module named b\n\tat org',
-            "[PYTHON_DATA_SOURCE_ERROR] Failed to begin: ModuleNotFoundError: No module named b",
+            "[STREAM_FAILED] a\n[PYTHON_ERROR] Failed: Traceback (most recent call last):\n"
+            '  File "a.py", line 1, in <module>\n    import b\nModuleNotFoundError: No module named b\n\tat',
+            "[PYTHON_ERROR] Failed: ModuleNotFoundError: No module named b",
         ),
         (
             "trivium.spark.connector.errors.DataLoss: They are gone; or set failOnDataLoss to false.",
