@@ -4,6 +4,7 @@ written, said or shown is searched for them, in every spelling.
 
 import json
 import logging
+import os
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
@@ -12,10 +13,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 
 from tests.abuse.city import HOST, PASSWORD, SETTINGS, City, IggyDoor, KafkaDoor, RustLogDoor
-from tests.cli.commands import run
 from tests.protocols.iggy.raw_client import name, request, text
+from trivium.cli.main import main
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command
 from trivium.messages.api import ApiKey, request_class, response_class
@@ -198,6 +200,8 @@ def command_line(data: Path, trail: Path) -> list[str]:
     settings = SETTINGS | STATIC | {"data": str(data)}
     flags = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     shown = []
+    # What tells the tests how long to try would be taken for a setting.
+    nothing_said = {name: None for name in os.environ if name.startswith("TRIVIUM_")}
     for arguments in (
         ("config", *flags, "--all"),
         ("config", *flags, "--all", "--json"),
@@ -209,7 +213,7 @@ def command_line(data: Path, trail: Path) -> list[str]:
         ("audit", str(trail)),
         ("audit", str(trail), "--json"),
     ):
-        result = run(*arguments)
+        result = CliRunner().invoke(main, arguments, env=nothing_said)
         assert result.exit_code == 0, (arguments, result.output)
         shown.append(result.output)
     return shown
