@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python bench/session.py
 	$(BIN)/python bench/simulation.py
 	$(BIN)/python -m bench.access
+	$(BIN)/python -m bench.tls
 	$(BIN)/python -m bench.logins
 	$(BIN)/python -m bench.broker
 	$(BIN)/python -m bench.iggy
