@@ -1,7 +1,7 @@
 """Accounts that fill up with time: nobody gets more than its limit, and who waits is even again."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.fakes import FakeClock
@@ -29,6 +29,7 @@ class Bank:
 @given(
     st.integers(1, 10_000), st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 5_000)), max_size=30)
 )
+@example(1, [(3, 0), (26, 2_327)])
 def test_who_waits_as_told_never_gets_more_than_the_limit(rate: int, uses: list[tuple[int, int]]) -> None:
     bank = Bank(producer_byte_rate=float(rate))
     used = last = 0
@@ -97,6 +98,7 @@ def test_accounts_of_inventive_clients_are_closed(monkeypatch: pytest.MonkeyPatc
 @given(
     st.integers(1, 10_000), st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 5_000)), max_size=30)
 )
+@example(1, [(65, 0), (10, 1)])
 def test_who_takes_only_what_is_covered_never_gets_more_than_the_limit(
     rate: int, wishes: list[tuple[int, int]]
 ) -> None:

@@ -25,6 +25,9 @@ ACCOUNTS_MAX: Final = 10_000
 PERCENT: Final = 10
 """Milliseconds of a second that are one percent of it."""
 
+ROUNDING_MS: Final = 0.001
+"""A debt of less than a microsecond is none: balances are floats."""
+
 _USER_PREFIX: Final = "User:"
 
 
@@ -105,13 +108,12 @@ class Budgets:
         limit = self._limit(caller, budget)
         if limit is None:
             return 0
-        wait_ms = self._take(limit.account, budget, limit.per_second, 0)
+        owed_ms = self._take(limit.account, budget, limit.per_second, 0)
         account, full = self._accounts[limit.account, budget], self._full(limit.per_second)
-        lacking = min(amount, full) - account.balance
-        if wait_ms or lacking > 0:
-            return max(wait_ms, ceil(lacking * 1000 / limit.per_second))
-        account.balance -= amount
-        return 0
+        wait_ms = max(owed_ms, _wait_ms(min(amount, full) - account.balance, limit.per_second))
+        if not wait_ms:
+            account.balance -= amount
+        return wait_ms
 
     def at_once_max(self, caller: Caller, budget: Budget) -> int | None:
         """What a full account holds; None without a limit."""
@@ -163,7 +165,7 @@ class Budgets:
         filled = account.balance + (now_ms - account.seen_ms) * per_second / 1000
         account.balance = min(full, filled) - amount
         account.seen_ms = now_ms
-        return 0 if account.balance >= 0 else ceil(-account.balance * 1000 / per_second)
+        return _wait_ms(-account.balance, per_second)
 
     def _close_full_ones(self, now_ms: int) -> None:
         """Those that were not used for a whole window; all, if everybody is at work."""
@@ -173,3 +175,8 @@ class Budgets:
         }
         if len(self._accounts) >= ACCOUNTS_MAX:
             self._accounts.clear()
+
+
+def _wait_ms(lacking: float, per_second: float) -> int:
+    """Until so much has come in."""
+    return max(0, ceil(lacking * 1000 / per_second - ROUNDING_MS))
