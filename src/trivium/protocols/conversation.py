@@ -180,6 +180,11 @@ class Conversation(Generic[T]):
 
     # -- budgets ---------------------------------------------------------------------------------
 
+    @property
+    def is_budgeted(self) -> bool:
+        """Whether anybody is; most nodes have no quotas, and then nothing has to be weighed."""
+        return self.budgets is not None and self.budgets.are_set
+
     def settle(self, budget: Budget | None = None, amount: int = 0) -> int:
         """Charge the caller for what it has been given, and for the request itself if that is still to do;
         how many milliseconds it is not listened to because of that.

@@ -114,9 +114,9 @@ class _Answer(Call):
 
     def reply(self, result: Any) -> None:
         if not self._session.is_closed:
-            api = self._api
-            withholding = api.withholding
-            if withholding is not None and self._session.withholds(withholding.size_bytes(result)):
+            api, session = self._api, self._session
+            withholding = api.withholding if session.is_budgeted else None
+            if withholding is not None and session.withholds(withholding.size_bytes(result)):
                 self.give(withholding.empty(self))
                 return
             answer: Answer | NoAnswer | None = None if api.form is None else api.form(result, self)
@@ -128,8 +128,7 @@ class _Answer(Call):
                 self.give(answer)
 
     def give(self, answer: Answer) -> None:
-        budgets = self._session.budgets
-        if budgets is not None and budgets.are_set:
+        if self._session.is_budgeted:
             answer = self._settled(answer)
         head = _TAGGED_HEAD if self.version >= self._api.tagged_answer_since else _HEAD
         if isinstance(answer, bytes):
