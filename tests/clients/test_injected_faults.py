@@ -83,7 +83,7 @@ def test_reader_gets_through(client: Client, api: str, kind: str) -> None:
     ],
 )
 def test_member_of_a_group_gets_through_and_its_offsets_count(client: Client, api: str, kind: str) -> None:
-    if client.name == "confluent-kafka" and api == "OffsetCommit" and kind != "error":
+    if client.name == "confluent-kafka" and api == "OffsetCommit" and kind == "before":
         pytest.skip("librdkafka 2.16 retries on the connection that it is giving up, until its session ends")
     with Broker() as broker:
         broker.produce("t", [value or b"" for value in VALUES])
