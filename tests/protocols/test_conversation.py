@@ -7,6 +7,7 @@ import pytest
 from trivium.core.caller import Caller
 from trivium.protocols import conversation
 from trivium.protocols.conversation import Conversation
+from trivium.protocols.session import AnswerFailed
 from trivium.wire.buffer import Buffer
 from trivium.wire.receiving import Receiver
 
@@ -20,6 +21,10 @@ class Echo:
         self.request_bytes = request_bytes
         self.parts: list[Buffer] | None = None
         self.size_bytes = 0
+
+    @property
+    def name(self) -> str:
+        return self.text.decode()
 
 
 class EchoSession(Conversation[Echo]):
@@ -118,3 +123,30 @@ def test_closed_conversation_keeps_nothing_and_wakes_nobody() -> None:
     assert (session.in_flight, session.held_bytes, session.out_bytes) == (0, 0, 0)
     assert session.is_idle
     assert session.wakes == 0
+
+
+def fail(_turn: Echo) -> None:
+    raise RuntimeError("a bolt is loose")
+
+
+def test_answer_that_cannot_be_made_wakes_the_connection_which_hears_of_it_once() -> None:
+    session = EchoSession()
+    session.hear(b"a", b"b")
+    a, b = session.begun
+    session.attempt(b, fail, b)
+    assert (session.wakes, session.has_room) == (1, False)
+    session.answer(a)
+    assert session.said() == [b"a"]
+    with pytest.raises(AnswerFailed, match="b could not be answered") as failed:
+        session.proceed()
+    assert isinstance(failed.value.__cause__, RuntimeError)
+    session.proceed()
+
+
+def test_answer_that_cannot_be_made_of_a_peer_that_has_gone_is_nobodys_trouble() -> None:
+    session = EchoSession()
+    session.hear(b"a")
+    session.close()
+    session.attempt(session.begun[0], fail, session.begun[0])
+    assert session.wakes == 0
+    session.proceed()

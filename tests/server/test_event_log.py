@@ -103,3 +103,24 @@ def test_stream_that_is_closed_takes_nothing_else_with_it() -> None:
     events, stream = written(as_json=False)
     stream.close()
     events.error("directory offline")
+
+
+def test_mistake_of_ours_is_followed_by_where_it_happened() -> None:
+    events, stream = written(as_json=False)
+    try:
+        raise ValueError("odd\n2026 error forged")
+    except ValueError as error:
+        events.seldom("request failed", level=logging.ERROR, cause=error, request="Fetch v4")
+    head, *where = stream.getvalue().splitlines()
+    assert head.endswith(r'request failed  request="Fetch v4" error="ValueError: odd\n2026 error forged"')
+    assert "test_event_log.py" in where[1]
+    assert all(line.startswith("    ") for line in where)
+
+
+def test_mistake_of_ours_as_json_is_one_line_with_where_it_happened() -> None:
+    events, stream = written(as_json=True)
+    try:
+        raise ValueError("odd")
+    except ValueError as error:
+        events.seldom("request failed", level=logging.ERROR, cause=error)
+    assert "test_event_log.py" in json.loads(stream.getvalue())["traceback"]

@@ -18,18 +18,22 @@ Rules:
 - A frame that is too large to be taken has its turn like any other request, if the protocol has an answer
   to it (``_begin_refused``).
 - What a peer that has gone was waiting for is not waited for any longer.
+- Nobody waits for an answer that cannot be made: whatever a protocol's own code raises while it makes one is
+  a mistake of ours, ends this connection (``failed``), and is no trouble of whoever has set the answer off.
 - Who has used more than its budgets allow is answered, then not listened to for a while (``core.quotas``).
 """
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, ParamSpec, Protocol, TypeVar
 
 from trivium.core.caller import Caller
 from trivium.core.quotas.budgets import Budgets, Standing
 from trivium.core.quotas.limits import Budget
 from trivium.core.timers import Timer
+from trivium.protocols.session import AnswerFailed
 from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
 from trivium.wire.receiving import Receiver
 
 ANSWER_BYTES_MAX: Final = 1 << 20
@@ -46,8 +50,14 @@ class Turn(Protocol):
     request_bytes: int
     """Memory that the request has to itself, until it is answered."""
 
+    @property
+    def name(self) -> str:
+        """What is asked for, to people who look for a mistake."""
+        ...
+
 
 T = TypeVar("T", bound=Turn)
+P = ParamSpec("P")
 
 
 def _due(timer: Timer) -> int:
@@ -79,6 +89,7 @@ class Conversation(Generic[T]):
         self.requests = 0
         """Whole requests so far, those that were too large among them."""
         self.is_closed = False
+        self._failure: AnswerFailed | None = None
         self.budgets: Budgets | None = None
         """What callers may use; None: as much as they like."""
         self._before: Standing | None = None
@@ -123,7 +134,7 @@ class Conversation(Generic[T]):
         return self._receiver.space(scratch)
 
     def received(self, count: int, scratch: memoryview) -> None:
-        """Carry out every request that has come whole. ``DecodeError``: close the connection."""
+        """Carry out every request that has come whole."""
         own_bytes = self._receiver.held_bytes
         self._is_receiving = True
         try:
@@ -136,9 +147,11 @@ class Conversation(Generic[T]):
                     self._kept_bytes += len(frame)
         finally:
             self._is_receiving = False
+        if self._failure is not None:
+            self._end_failed()
 
     def proceed(self) -> None:
-        """Begin requests that had to wait, as many as there is room for. ``DecodeError`` as above."""
+        """Begin requests that had to wait, as many as there is room for."""
         waiting, self._waiting = self._waiting, deque()
         self._is_receiving = True
         try:
@@ -152,6 +165,8 @@ class Conversation(Generic[T]):
         finally:
             self._is_receiving = False
             self._waiting = waiting
+        if self._failure is not None:
+            self._end_failed()
 
     def _refuse(self, frame_bytes: int) -> None:
         """For the receiver: a frame is larger than it may be."""
@@ -265,6 +280,30 @@ class Conversation(Generic[T]):
         return b""
 
     # -- the end ---------------------------------------------------------------------------------
+
+    def attempt(self, turn: T, step: Callable[P, None], *arguments: P.args, **named: P.kwargs) -> None:
+        """A step towards the answer of a turn; what it raises is a mistake of ours."""
+        try:
+            step(*arguments, **named)
+        except DecodeError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, nobody shall wait for this answer
+            self.failed(turn.name, error)
+
+    def failed(self, request: str, error: Exception) -> None:
+        """An answer cannot be made: begin nothing more, and end when the connection next looks."""
+        if self.is_closed or self._failure is not None:
+            return
+        self._failure = AnswerFailed(request)
+        self._failure.__cause__ = error
+        self._requests_in_flight_max = 0
+        if not self._is_receiving:
+            self._wake()
+
+    def _end_failed(self) -> None:
+        failure, self._failure = self._failure, None
+        assert failure is not None
+        raise failure
 
     def peer_finished(self) -> None:
         """The peer sends nothing more: what waits for something to happen is answered as things are."""

@@ -5,6 +5,16 @@ from typing import Protocol
 from trivium.wire.buffer import Buffer
 
 
+class AnswerFailed(Exception):
+    """A request that has no answer because of a mistake of ours (its cause): the connection ends, since
+    nothing that follows could be answered in order, and a client that hears nothing waits for ever.
+    """
+
+    def __init__(self, request: str) -> None:
+        super().__init__(f"{request} could not be answered")
+        self.request = request
+
+
 class Session(Protocol):
     """What every protocol's session is to a connection."""
 
@@ -30,8 +40,14 @@ class Session(Protocol):
     def requests(self) -> int: ...
 
     def space(self, scratch: memoryview) -> memoryview: ...
-    def received(self, count: int, scratch: memoryview) -> None: ...
-    def proceed(self) -> None: ...
+    def received(self, count: int, scratch: memoryview) -> None:
+        """``DecodeError``, ``AnswerFailed``: close the connection, after the answers that there are."""
+        ...
+
+    def proceed(self) -> None:
+        """Begin what had to wait. Raises as ``received`` does."""
+        ...
+
     def data_to_send(self) -> list[Buffer]: ...
     def farewell(self) -> bytes:
         """What is said last, after all answers."""

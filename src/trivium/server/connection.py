@@ -7,13 +7,14 @@ connection) still gets every answer it has asked for. ``due`` says how long a pe
 """
 
 import asyncio
+import logging
 import socket
 import struct
 from collections.abc import Callable
 from math import inf
 from typing import Final, cast
 
-from trivium.protocols.session import Session
+from trivium.protocols.session import AnswerFailed, Session
 from trivium.protocols.tls import TlsFailed
 from trivium.server.connections import Connections, SessionFactory
 from trivium.server.event_log import events
@@ -111,6 +112,9 @@ class Connection(asyncio.BufferedProtocol):
         except DecodeError as error:
             self._give_up(error, bytes(shared.scratch[: min(nbytes, 8)]))
             return
+        except AnswerFailed as failure:
+            self._break_off(failure)
+            return
         self._note_progress()
         held_bytes = session.held_bytes
         if held_bytes != self._held_bytes:
@@ -182,6 +186,9 @@ class Connection(asyncio.BufferedProtocol):
             self.session.proceed()
         except DecodeError as error:
             self._give_up(error, b"")
+            return
+        except AnswerFailed as failure:
+            self._break_off(failure)
             return
         self._hold(self.session.held_bytes)
         if self.session.out_bytes:
@@ -281,6 +288,21 @@ class Connection(asyncio.BufferedProtocol):
             peer=self.peer,
             reason=f"this looks like {guess}" if guess else str(error),
         )
+        self._end_with_answers()
+
+    def _break_off(self, failure: AnswerFailed) -> None:
+        """A mistake of ours: it is told with all that is known of it, and the peer is not left waiting."""
+        events.seldom(
+            "request failed",
+            failure.request,
+            level=logging.ERROR,
+            cause=failure.__cause__,
+            request=failure.request,
+            peer=self.peer,
+        )
+        self._end_with_answers()
+
+    def _end_with_answers(self) -> None:
         if self.session.out_bytes and not self.is_stuck:
             self._send()
         self._finish()

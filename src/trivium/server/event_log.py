@@ -5,11 +5,15 @@
 Built on Python's ``logging`` (logger ``trivium``), so that a broker inside a test or an application is heard
 where everything else is. Nothing is written per request, and never what records contain. What a peer can
 cause at will goes through ``seldom``: one line a minute for each kind, with the number of those left out.
+
+An event is one line. Only a mistake of ours, or of a library's, is followed by where it happened: the lines
+of its traceback, indented, which nothing that a peer sends can look like; as JSON they are one field.
 """
 
 import json
 import logging
 import time
+import traceback
 from typing import Any, Final, TextIO
 
 SELDOM_SECONDS: Final = 60.0
@@ -20,6 +24,9 @@ KINDS_MAX: Final = 1_000
 
 FIELD_CHARS_MAX: Final = 500
 """A value longer than that is cut: some come from peers."""
+
+TRACEBACK_LINES_MAX: Final = 100
+"""The innermost frames and the error are last; of a deep recursion nobody needs more."""
 
 
 class EventLog:
@@ -42,8 +49,18 @@ class EventLog:
     def error(self, event: str, **fields: Any) -> None:
         self._tell(logging.ERROR, event, fields)
 
-    def seldom(self, event: str, kind: str = "", *, level: int = logging.WARNING, **fields: Any) -> None:
-        """Tell it, unless the same kind of event was told within the last minute."""
+    def seldom(
+        self,
+        event: str,
+        kind: str = "",
+        *,
+        level: int = logging.WARNING,
+        cause: BaseException | None = None,
+        **fields: Any,
+    ) -> None:
+        """Tell it, unless the same kind of event was told within the last minute; with the traceback of its
+        ``cause``, if that is a mistake of ours.
+        """
         if not self._logger.isEnabledFor(level):
             return
         now, key = time.monotonic(), (event, kind)
@@ -56,11 +73,13 @@ class EventLog:
         self._told[key] = (now, 0)
         if left_out:
             fields["left_out"] = left_out
-        self._tell(level, event, fields)
+        self._tell(level, event, fields, cause)
 
-    def _tell(self, level: int, event: str, fields: dict[str, Any]) -> None:
+    def _tell(
+        self, level: int, event: str, fields: dict[str, Any], cause: BaseException | None = None
+    ) -> None:
         if self._logger.isEnabledFor(level):
-            self._logger.log(level, "%s", event, extra={"fields": fields})
+            self._logger.log(level, "%s", event, extra={"fields": fields}, exc_info=cause)
 
 
 events: Final = EventLog(logging.getLogger("trivium"))
@@ -71,12 +90,15 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         pairs = "".join(f" {name}={_shown(value)}" for name, value in fields_of(record).items())
         event = _plain(record.getMessage())
-        return f"{_time(record)} {record.levelname.lower():7} {event}{' ' if pairs else ''}{pairs}"
+        line = f"{_time(record)} {record.levelname.lower():7} {event}{' ' if pairs else ''}{pairs}"
+        return "\n".join([line, *(f"    {_plain(where)}" for where in _traceback(record))])
 
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {"time": _time(record), "level": record.levelname.lower(), "event": record.getMessage()}
+        if where := _traceback(record):
+            line["traceback"] = "\n".join(where)
         return json.dumps(line | fields_of(record), default=str)
 
 
@@ -86,6 +108,14 @@ def fields_of(record: logging.LogRecord) -> dict[str, Any]:
     if record.exc_info is not None and record.exc_info[0] is not None:
         fields = {**fields, "error": f"{record.exc_info[0].__name__}: {record.exc_info[1]}"}
     return {name: _cut(value) for name, value in fields.items()}
+
+
+def _traceback(record: logging.LogRecord) -> list[str]:
+    """Where it happened, innermost last; only of what is nobody's but the program's mistake."""
+    if record.exc_info is None or record.exc_info[1] is None or record.levelno < logging.ERROR:
+        return []
+    lines = "".join(traceback.format_exception(record.exc_info[1])).splitlines()
+    return lines[-TRACEBACK_LINES_MAX:]
 
 
 def write_to(stream: TextIO, *, level: str, as_json: bool) -> None:

@@ -46,6 +46,7 @@ class Conversation:
             _, answer = decode_response(key, version, bytes(self._received[_LENGTH.size : end]))
             del self._received[:end]
             found.append(answer)
+        assert self.session._failure is None
         return found
 
     def ask(self, request: Request, version: int, answer: type[R]) -> R:

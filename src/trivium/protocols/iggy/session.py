@@ -73,6 +73,10 @@ class _Turn:
         self.parts: list[Buffer] | None = None
         self.size_bytes = 0
 
+    @property
+    def name(self) -> str:
+        return _NAMES.get(self.code, "UNKNOWN")
+
 
 class _Reply:
     """The reply to one question. One that comes while it is being asked waits to be taken up: steps that
@@ -178,6 +182,9 @@ class IggySession(Conversation[_Turn]):
         self._answer_error(Status.INVALID_COMMAND)
 
     def _go_on(self, result: Any) -> None:
+        self.attempt(self._turns[0], self._converse, result)
+
+    def _converse(self, result: Any) -> None:
         """Give the command what it has asked for, until that takes time or the command has answered."""
         exchange, engine = self._turns[0].exchange, self.protocol.engine
         assert exchange is not None
@@ -235,7 +242,7 @@ class IggySession(Conversation[_Turn]):
             self.settle(Budget.PRODUCE, turn.frame_bytes)
         elif turn.code == Code.POLL_MESSAGES:
             self.settle(Budget.FETCH, size_bytes)
-        self.protocol.meter.end(_NAMES.get(turn.code, "UNKNOWN"), turn.begun, error)
+        self.protocol.meter.end(turn.name, turn.begun, error)
         turn.parts = parts
         turn.size_bytes = size_bytes
         self.answered()

@@ -90,6 +90,10 @@ class _Answer(Call):
         self.parts: list[Buffer] | None = None
         self.size_bytes = 0
 
+    @property
+    def name(self) -> str:
+        return f"{api_name(self._api.key)} v{self.version}"
+
     def introduce(self, software_name: str, software_version: str) -> None:
         self._session.caller = replace(
             self.caller, software_name=software_name, software_version=software_version
@@ -113,8 +117,10 @@ class _Answer(Call):
         self._session.login_judged(step, reason)
 
     def reply(self, result: Any) -> None:
-        if not self._session.is_closed:
-            api, session = self._api, self._session
+        api, session = self._api, self._session
+        if session.is_closed:
+            return
+        try:
             withholding = api.withholding if session.is_budgeted else None
             if withholding is not None and session.withholds(withholding.size_bytes(result)):
                 self.give(withholding.empty(self))
@@ -126,6 +132,8 @@ class _Answer(Call):
                 self._keep_silent(answer)
             else:
                 self.give(answer)
+        except Exception as error:  # noqa: BLE001  as ``attempt`` does it, at no cost
+            session.failed(self.name, error)
 
     def give(self, answer: Answer) -> None:
         if self._session.is_budgeted:
@@ -167,6 +175,7 @@ class _BareAnswer:
     """The same for a message of a SASL mechanism that came without a header, and is answered so."""
 
     __slots__ = ("_session", "parts", "request_bytes", "size_bytes")
+    name: Final = "a login without headers"
 
     def __init__(self, session: "KafkaSession", own_bytes: int) -> None:
         self._session = session
@@ -175,9 +184,11 @@ class _BareAnswer:
         self.size_bytes = 0
 
     def reply(self, step: SaslStep) -> None:
+        if not self._session.is_closed:
+            self._session.attempt(self, self._give, step)
+
+    def _give(self, step: SaslStep) -> None:
         session = self._session
-        if session.is_closed:
-            return
         assert session.login is not None
         reason = session.login.judged(step)
         session.login_judged(step, reason)
@@ -284,19 +295,27 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
             at = _skip_tags(frame, at)
         answer = _Answer(self, api, version, correlation_id, own_bytes)
         answer.frame_bytes = len(frame)
+        try:
+            self._ask(api, answer, frame, at)
+        except DecodeError:
+            raise
+        except Exception as error:  # noqa: BLE001  as ``attempt`` does it, at no cost
+            self.failed(answer.name, error)
+        if self._is_hanging_up:
+            raise DecodeError(f"a {api_name(key)} request failed that wants no answer")
+
+    def _ask(self, api: Api, answer: _Answer, frame: memoryview, at: int) -> None:
         command: Command[Any] | Answer | None = None
         if api.shortcut is not None:
             command = api.shortcut(frame, at, answer)
         if command is None:
-            answer.request, _ = decode(api.request, version, frame, at)
+            answer.request, _ = decode(api.request, answer.version, frame, at)
             self._queue(answer)
             command = api.to_command(answer.request, answer)
         else:
             self._queue(answer)
         if isinstance(command, Command):
             self.protocol.engine.execute(command, self.caller, answer.reply)
-            if self._is_hanging_up:
-                raise DecodeError(f"a {api_name(key)} request failed that wants no answer")
         else:
             answer.give(command)
 

@@ -88,7 +88,10 @@ class _Call:
         return self._session.caller
 
     def execute(self, command: Command[R], reply: Reply[R]) -> None:
-        self.protocol.engine.execute(command, self._session.caller, reply)
+        session = self._session
+        session.protocol.engine.execute(
+            command, session.caller, lambda result: session.attempt(self, reply, result)
+        )
 
     def wait_for_login(self) -> None:
         self._session.pause()
@@ -100,8 +103,10 @@ class _Call:
         return self._session.wait_ms(size_bytes)
 
     def answer(self, response: Response) -> None:
-        if self._session.is_closed:
-            return
+        if not self._session.is_closed:
+            self._session.attempt(self, self._give, response)
+
+    def _give(self, response: Response) -> None:
         protocol = self.protocol
         body = self.dialect.write(response)
         if len(body) > protocol.frame_bytes_max:
@@ -174,7 +179,7 @@ class RustLogSession(Conversation[_Call]):
         call.is_fetch = isinstance(request, FetchRequest)
         call.is_produce = isinstance(request, ProduceRequest)
         call.frame_bytes = len(frame)
-        carry_out(request, call)
+        self.attempt(call, carry_out, request, call)
 
     def pause(self) -> None:
         """Begin nothing more: who asks may be somebody else soon."""

@@ -70,6 +70,7 @@ class Bytes:
             begin = at + INT32.size
             at = begin + INT32.unpack_from(data, at)[0]
             answers.append(decode_response(*self._asked.popleft(), data[begin:at])[1])
+        self._session.proceed()  # raises what has failed since then
         return answers
 
     def close(self) -> None:
