@@ -20,7 +20,13 @@ def test_node_that_loses_its_metadata_directory_ends_with_a_sentence(
     monkeypatch.setattr(process, "_obey_signals", lambda stopping: None)
     monkeypatch.setattr("trivium.server.process.gc.freeze", lambda: None)
     monkeypatch.setattr("trivium.server.process.gc.set_threshold", lambda threshold: None)
-    flags = {"data": str(tmp_path / "data"), "listen.kafka": "127.0.0.1:0", "listen.console": "off"}
+    doors = {
+        "listen.kafka": "127.0.0.1:0",
+        "listen.iggy": "off",
+        "listen.rustlog": "off",
+        "listen.console": "off",
+    }
+    flags = {"data": str(tmp_path / "data"), **doors}
 
     def break_disk(node: Node) -> None:
         node.store.directories[0].health.fail(OSError(5, "Input/output error"), "sync")
