@@ -8,6 +8,7 @@ first records that a transaction writes to a partition are let in by whoever coo
 Each partition of a command stands for itself: what is wrong with one does not touch the others.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
@@ -72,6 +73,8 @@ class Producing:
         self._admit = admit
         self._owns = owns
         self._acks = _WaitingAcks(cluster, timers)
+        self._held: Counter[str] = Counter()
+        """The writes of each transactional id that wait to be admitted."""
         self.routes: Routes = {Produce: self.produce}
 
     def produce(self, command: Produce, caller: Caller, reply: Reply[list[ProducedPart]]) -> None:
@@ -95,7 +98,9 @@ class Producing:
         reply: Reply[list[ProducedPart]],
     ) -> None:
         written = list(self._transactional(command))
-        beginnings = [(producer, place) for producer, place, has_begun in written if not has_begun]
+        # What came before and waits to be admitted may go to the same partitions: nothing overtakes it.
+        is_held = transactional_id in self._held
+        beginnings = [(producer, place) for producer, place, has_begun in written if is_held or not has_begun]
         producers = {producer for producer, _ in beginnings}
         fault = self._claim_fault(
             transactional_id, {producer.producer_id for producer, _, has_begun in written if has_begun}
@@ -119,13 +124,15 @@ class Producing:
                 ]
             )
             places = [place for _, place in beginnings]
-            self._admit(
-                transactional_id,
-                producers.pop(),
-                places,
-                lambda refused: self._write(own, caller, reply, _Admission(frozenset(places), refused)),
-                joins=command.joins_transaction,
-            )
+            self._held[transactional_id] += 1
+
+            def admitted(refused: Mapping[Place, Fault]) -> None:
+                self._held[transactional_id] -= 1
+                if not self._held[transactional_id]:
+                    del self._held[transactional_id]
+                self._write(own, caller, reply, _Admission(frozenset(places), refused))
+
+            self._admit(transactional_id, producers.pop(), places, admitted, joins=command.joins_transaction)
 
     def _claim_fault(self, transactional_id: str, producer_ids: Iterable[int]) -> Fault | None:
         """What is wrong with going on in transactions of these producers; nearly always it is one."""

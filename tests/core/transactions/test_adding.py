@@ -39,6 +39,23 @@ def test_first_record_is_not_written_before_the_ledger_says_so_durably() -> None
     assert [reply[0].fault for reply in (*first, *second)] == [None, None]
 
 
+def test_write_that_waits_for_the_ledger_is_not_overtaken_by_the_next() -> None:
+    """R13, R14: the first of two writes also goes to a partition that is new to the transaction. The second
+    goes only where the transaction has begun, and must not come before what the first has for that place.
+    """
+    world = Coordinated()
+    client = world.init()
+    assert client.send(b"1").fault is None
+    world.world.storage.holds_syncs = True
+    first, other = client.sending(b"2"), client.sending(b"2", 1)
+    both = first.changed(parts=[*first.parts, *other.parts])
+    replies = [world.submit(both), world.submit(client.sending(b"3"))]
+    for _ in range(3):
+        world.world.storage.sync()
+    assert [part.fault for (parts,) in replies for part in parts] == [None, None, None]
+    assert [value for _, _, value in world.log().records()] == [b"1", b"2", b"3"]
+
+
 def test_record_of_an_old_client_is_refused_where_its_transaction_is_not() -> None:
     world = Coordinated()
     client = old_client(world)
