@@ -7,13 +7,14 @@ from typing import cast
 import pytest
 
 from tests.core.inhabited import InhabitedWorld
+from trivium.core.commands.users import ChangePassword, UpdateUser
 from trivium.core.ports import Done
 from trivium.core.users.founding import Founding
 from trivium.server.configuration.address import Address, is_loopback
 from trivium.server.configuration.configuration import FirstUser, Listener, Protocol
 from trivium.server.configuration.errors import ConfigurationError
 from trivium.server.configuration.loading import load
-from trivium.server.first_user import found_first_user
+from trivium.server.first_user import EXAMPLE, found_first_user, refuse_well_known_user
 from trivium.server.listeners import CannotListen
 
 
@@ -38,6 +39,54 @@ def test_first_user_that_others_could_be_is_not_made(host: str) -> None:
     with pytest.raises(CannotListen, match=r"iggy\.root\.password"):
         found(world, None, "127.0.0.1", host)
     assert len(world.users) == 0
+
+
+@pytest.mark.parametrize("protocol", [Protocol.RUSTLOG, Protocol.AUTO])
+def test_first_user_counts_wherever_passwords_are_taken(protocol: Protocol) -> None:
+    """S10."""
+    doors = [Listener(Protocol.IGGY, "iggy", Address("127.0.0.1", 8090)), open_door(protocol)]
+    with pytest.raises(CannotListen, match=r"iggy\.root\.password"):
+        asyncio.run(found_first_user(InhabitedWorld().people.founding, None, doors, lambda: None))
+
+
+# -- a node that is opened to others later -----------------------------------------------------------
+
+
+def open_door(protocol: Protocol = Protocol.IGGY) -> Listener:
+    return Listener(protocol, protocol.value, Address("0.0.0.0", 7070))
+
+
+def open_to_others(world: InhabitedWorld, door: Listener, configured: FirstUser | None = None) -> None:
+    asyncio.run(refuse_well_known_user(world.people.founding, configured, [door]))
+
+
+def settled() -> InhabitedWorld:
+    """A node that began on loopback, and starts again."""
+    world = InhabitedWorld()
+    found(world, None, "127.0.0.1")
+    world.restart()
+    return world
+
+
+@pytest.mark.parametrize("protocol", [Protocol.IGGY, Protocol.RUSTLOG, Protocol.AUTO])
+@pytest.mark.parametrize("configured", [None, FirstUser("admin", "secret")])
+def test_node_is_not_opened_with_the_user_that_everybody_knows(
+    protocol: Protocol, configured: FirstUser | None
+) -> None:
+    with pytest.raises(CannotListen, match="trivium user password iggy"):
+        open_to_others(settled(), open_door(protocol), configured)
+
+
+def test_node_is_opened_when_its_first_user_has_another_password_or_name() -> None:
+    for change in (ChangePassword("iggy", "iggy", "secret"), UpdateUser("iggy", "admin")):
+        world = settled()
+        assert world.ask(change, world.log_in("iggy", "iggy")) is None
+        open_to_others(world, open_door())
+
+
+def test_node_is_opened_with_the_known_user_if_it_is_configured_or_nobody_logs_in_there() -> None:
+    open_to_others(settled(), open_door(), EXAMPLE)
+    open_to_others(settled(), open_door(Protocol.KAFKA))
 
 
 def test_first_user_of_the_configuration_is_made_once_and_its_password_never_told(

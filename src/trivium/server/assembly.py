@@ -211,13 +211,17 @@ class Assembly:
         TokenExpiry(self.cluster, self._timers, interval_ms).start()
 
     async def _open_streams(self, doors: Iterable[Listener]) -> None:
-        from trivium.server.first_user import found_first_user
+        from trivium.server.first_user import found_first_user, refuse_well_known_user
 
+        founding, configured = self._people.founding, self._configuration.first_user
+        listeners = self._configuration.listeners
         try:
             if doors:
                 self.has_new_user = await found_first_user(
-                    self._people.founding, self._configuration.first_user, doors, lambda: self.streams
+                    founding, configured, listeners, lambda: self.streams
                 )
+            if not self.has_new_user:
+                await refuse_well_known_user(founding, configured, listeners)
             self.streams.enrolment.wake()
         except Refused as refused:
             self._own.users.suspect()
