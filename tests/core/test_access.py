@@ -56,13 +56,10 @@ def oracle(permissions: Permissions, operation: Operation, resource: Resource, n
         see_stream
         + "g.manage_topics g.read_topics s.manage_topics s.read_topics t.manage_topic t.read_topic "
     )
-    create = "g.manage_streams g.manage_topics s.manage_topics "
+    create = "g.manage_streams g.manage_topics s.manage_stream s.manage_topics "
     manage = create + "t.manage_topic "
-    poll = (
-        "g.poll_messages s.poll_messages s.read_stream s.manage_topics s.read_topics t.poll_messages "
-        "t.read_topic t.manage_topic "
-    )
-    send = "g.send_messages s.send_messages s.manage_stream s.manage_topics t.send_messages t.manage_topic "
+    poll = see + "g.poll_messages s.poll_messages t.poll_messages "
+    send = manage + "g.send_messages s.send_messages t.send_messages "
     allowing = {
         Resource.TOPIC: {"READ": poll, "WRITE": send, "CREATE": create, "DESCRIBE": see + poll + send}
         | {"DELETE": manage, "ALTER": manage, "ALTER_CONFIGS": manage, "DESCRIBE_CONFIGS": see},

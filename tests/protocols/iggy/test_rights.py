@@ -47,13 +47,10 @@ SEE_STREAM = f"{SEE_STREAMS} s.manage_stream s.read_stream"
 MANAGE_STREAM = "g.manage_streams s.manage_stream"
 SEE_IN_STREAM = f"{SEE_STREAM} g.manage_topics g.read_topics s.manage_topics s.read_topics"
 SEE_TOPIC = f"{SEE_IN_STREAM} t.manage_topic t.read_topic"
-CREATE_TOPIC = "g.manage_streams g.manage_topics s.manage_topics"
+CREATE_TOPIC = f"{MANAGE_STREAM} g.manage_topics s.manage_topics"
 MANAGE_TOPIC = f"{CREATE_TOPIC} t.manage_topic"
-READ = (
-    "g.poll_messages s.poll_messages s.read_stream s.manage_topics s.read_topics "
-    "t.poll_messages t.read_topic t.manage_topic"
-)
-WRITE = "g.send_messages s.send_messages s.manage_stream s.manage_topics t.send_messages t.manage_topic"
+READ = f"{SEE_TOPIC} g.poll_messages s.poll_messages t.poll_messages"
+WRITE = f"{MANAGE_TOPIC} g.send_messages s.send_messages t.send_messages"
 
 STREAM, TOPIC = name("a"), name("a") + name("t")
 GROUP = TOPIC + name("g")

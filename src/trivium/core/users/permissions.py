@@ -1,4 +1,6 @@
-"""The tree of rights that a user carries: on everything, on streams, on topics. Higher imply lower ones.
+"""The tree of rights that a user carries: on everything, on streams, on topics. Higher imply lower ones, as
+with Iggy from 0.7 on: who manages streams manages their topics, who manages topics sends to them, and who
+sees a topic reads it. (Before, some of that was missing.)
 
 ``Tree`` says what a set of rights means at one place. Which of the broker's operations needs which of them is
 ``access``'s to say. Streams and topics are numbers here.
@@ -83,8 +85,7 @@ class Tree(NamedTuple):
 
     @property
     def creates_topics(self) -> bool:
-        at = self.everywhere
-        return at.manage_streams or at.manage_topics or self.stream.manage_topics
+        return self.manages_stream or self.everywhere.manage_topics or self.stream.manage_topics
 
     @property
     def manages_topic(self) -> bool:
@@ -92,22 +93,13 @@ class Tree(NamedTuple):
 
     @property
     def polls(self) -> bool:
-        in_stream, on = self.stream, self.topic
-        return (
-            self.everywhere.poll_messages
-            or (in_stream.poll_messages or in_stream.read_stream)
-            or (in_stream.manage_topics or in_stream.read_topics)
-            or (on.poll_messages or on.read_topic or on.manage_topic)
-        )
+        levels = (self.everywhere, self.stream, self.topic)
+        return self.sees_topic or any(level.poll_messages for level in levels)
 
     @property
     def sends(self) -> bool:
-        in_stream, on = self.stream, self.topic
-        return (
-            self.everywhere.send_messages
-            or (in_stream.send_messages or in_stream.manage_stream or in_stream.manage_topics)
-            or (on.send_messages or on.manage_topic)
-        )
+        levels = (self.everywhere, self.stream, self.topic)
+        return self.manages_topic or any(level.send_messages for level in levels)
 
 
 def tree_at(permissions: Permissions, stream_id: int | None = None, topic_id: int | None = None) -> Tree:
