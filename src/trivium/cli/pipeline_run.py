@@ -43,7 +43,12 @@ def command(
     definition = runnable(file)
     when = _trigger(trigger)
     run_flows(
-        definition, door_of(definition, bootstrap), master, lambda run: run.start(only, when), as_json=as_json
+        definition,
+        door_of(definition, bootstrap),
+        master,
+        lambda run: run.start(only, when),
+        as_json=as_json,
+        is_live=True,
     )
 
 

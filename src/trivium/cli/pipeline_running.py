@@ -4,10 +4,9 @@
 """
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -15,6 +14,7 @@ import click
 
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import read_pipeline
+from trivium.cli.pipeline_watching import watching
 from trivium.client.door import Door
 from trivium.client.errors import ClientError
 from trivium.pipeline.checking import check
@@ -51,18 +51,6 @@ def spark_options(command: F) -> F:
         help="What Spark writes of its own, on standard error: why a flow stopped is said anyway.",
     )
     return master(log(command))
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressRow:
-    flow: str
-    rows_in: int
-    rows_out: int
-    quarantined: int
-    dropped: int
-    rows_per_second: int
-    lag_records: int | None
-    batch_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +95,16 @@ def run_flows(
     start: "Callable[[Run], None]",
     *,
     as_json: bool,
+    is_live: bool = False,
 ) -> list[Tally]:
-    """Start flows, watch them until they end or Ctrl-C comes, and show what they did."""
+    """Start flows, watch them until they end or Ctrl-C comes, and show what they did. ``is_live``: they read
+    the topics as they come, so the broker knows how far behind they are."""
     with refusals(), _until_interrupted() as is_interrupted, _spark(master) as spark:
         from trivium.spark.running.run import Run
 
         with Run(definition, spark, door.bootstrap, door.security) as run:
             start(run)
-            with _watching(definition.name, run) as watch:
+            with watching(definition, door, run.tallies, is_live=is_live) as watch:
                 run.wait(watch, is_interrupted)
         tallies = list(run.tallies.values())
     if as_json:
@@ -193,45 +183,6 @@ def _until_interrupted() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _watching(name: str, run: "Run") -> Iterator[Callable[[], None]]:
-    """A table that is drawn anew, on standard error, where somebody watches a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.table import Table
-
-    def drawn() -> Table:
-        headings = [field.name.replace("_", " ") for field in fields(ProgressRow)]
-        table = Table(*headings, title=printable(name), box=None)
-        for tally in run.tallies.values():
-            table.add_row(
-                *(
-                    "" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
-                    for cell in astuple(_progress(tally))
-                )
-            )
-        return table
-
-    with Live(drawn(), console=Console(stderr=True), refresh_per_second=2, transient=True) as live:
-        yield lambda: live.update(drawn())
-
-
-def _progress(tally: Tally) -> ProgressRow:
-    return ProgressRow(
-        tally.flow,
-        tally.rows_in,
-        tally.rows_out,
-        tally.quarantined,
-        tally.dropped,
-        round(tally.rows_per_second),
-        tally.lag_records,
-        tally.batch_ms,
-    )
 
 
 def _show_summary(name: str, tallies: list[Tally]) -> None:

@@ -8,7 +8,7 @@ from trivium.cli.connecting import fail_if_refused, json_option, reach
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import file_argument, pipeline_broker_option, read_pipeline
 from trivium.pipeline.definition import Definition
-from trivium.pipeline.standing import PartitionStanding, standing_of
+from trivium.pipeline.standing import Standing, standing_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def command(file: str, each_partition: bool, bootstrap: str | None, as_json: boo
     definition = read_pipeline(file)
     with reach(bootstrap or definition.broker()) as cluster:
         standing = standing_of(definition, cluster)
-    rows = _flow_rows(definition, standing.partitions)
+    rows = _flow_rows(definition, standing)
     if as_json:
         write_json({"pipeline": definition.name, "flows": rows, "partitions": standing.partitions})
     elif rows:
@@ -60,12 +60,11 @@ def command(file: str, each_partition: bool, bootstrap: str | None, as_json: boo
     fail_if_refused(standing.missing)
 
 
-def _flow_rows(definition: Definition, partitions: tuple[PartitionStanding, ...]) -> list[FlowRow]:
+def _flow_rows(definition: Definition, standing: Standing) -> list[FlowRow]:
     rows = []
     for flow in definition.flows:
-        own = [each for each in partitions if each.flow == flow.name]
+        own = [each for each in standing.partitions if each.flow == flow.name]
         records = [each.lag_records for each in own]
-        seconds = [each.lag_seconds for each in own]
         if own:
             rows.append(
                 FlowRow(
@@ -73,7 +72,7 @@ def _flow_rows(definition: Definition, partitions: tuple[PartitionStanding, ...]
                     definition.group_of(flow),
                     len(own),
                     None if None in records else sum(filter(None, records)),
-                    None if None in seconds else max(each or 0.0 for each in seconds),
+                    standing.lag_seconds(flow.name),
                     any(each.committed is not None for each in own),
                 )
             )

@@ -56,6 +56,12 @@ class Standing:
     missing: Mapping[str, Refused]
     """Topics that cannot be looked at, and why."""
 
+    def lag_seconds(self, flow: str) -> float | None:
+        """Of the partition that is furthest behind; None where one is not known."""
+        ages_s = [each.lag_seconds for each in self.partitions if each.flow == flow]
+        known = [age_s for age_s in ages_s if age_s is not None]
+        return max(known, default=None) if len(known) == len(ages_s) else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Extent:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
 
@@ -60,7 +61,9 @@ def parse_start(value: object, topics: tuple[str, ...]) -> Start:
     if word in (StartKind.EARLIEST, StartKind.LATEST):
         return EARLIEST if word == StartKind.EARLIEST else LATEST
     if not any(letter.isdigit() for letter in word):
-        raise Mistake("start", f"'start' cannot be '{value}'.", did_you_mean(word, ("earliest", "latest")))
+        meant = get_close_matches(word, (StartKind.EARLIEST, StartKind.LATEST), n=1)
+        remedy = f"Did you mean '{meant[0]}'?" if meant else _EXAMPLE
+        raise Mistake("start", f"'start' cannot be '{value}'.", remedy)
     try:
         return _at(datetime.fromisoformat(value.strip()))
     except (ValueError, OverflowError):

@@ -142,3 +142,7 @@ def test_moments_are_words_times_and_offsets() -> None:
     for wrong in ("sometimes", "{nothing", '{"x": 1}'):
         with pytest.raises(Mistake):
             parse_moment("--from", wrong, ("t",))
+    with pytest.raises(Mistake, match="Write earliest, latest, a time such as"):
+        parse_moment("--from", "sometimes", ("t",))
+    with pytest.raises(Mistake, match="Did you mean 'earliest'"):
+        parse_moment("--from", "earlest", ("t",))

@@ -86,5 +86,7 @@ class Tally:
 
 
 def _offsets(text: object) -> dict[str, dict[str, int]]:
+    """Of topics. A quarantine that is a table has positions of another kind, batches of queries."""
     said = json.loads(text) if isinstance(text, str) else text
-    return said if isinstance(said, dict) else {}
+    places = said if isinstance(said, dict) else {}
+    return {topic: offsets for topic, offsets in places.items() if all(map(str.isdecimal, offsets))}

@@ -91,10 +91,10 @@ def _shared_type(there: "pa.DataType", given: "pa.DataType") -> "pa.DataType":
 
 def check_partitioning(table: str, there: Sequence[str], wanted: Sequence[str]) -> None:
     if list(there) != list(wanted):
-        said = f"partitioned by {', '.join(there)}" if there else "not partitioned"
+        said, by = (f"by {', '.join(names)}" if names else "by no column" for names in (there, wanted))
         raise TableError(
-            f"The table {table} is {said}, and the flow says {list(wanted)}; change partition_by, or "
-            "write to another table."
+            f"The table {table} is partitioned {said}, and the flow would partition it {by}; change "
+            "partition_by, or write to another table."
         )
 
 
