@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.groups.coordinated import INITIAL_DELAY_MS, REBALANCE_MS, Coordinated
+from tests.core.groups.coordinated import INITIAL_DELAY_MS, REBALANCE_MS, SESSION_MS, Coordinated
 from trivium.core.commands.groups import Joined, Protocol, Synced
 from trivium.core.faults import Fault
 
@@ -40,6 +40,17 @@ def test_late_sync_in_a_stable_group_is_answered_at_once(groups: Coordinated) ->
     groups.sync(leader, {follower.member_id: b"yours"})
     assert groups.sync(follower)[0].assignment == b"yours"
     assert groups.sync(follower)[0].assignment == b"yours"
+
+
+def test_late_sync_in_a_stable_group_begins_the_session_anew(groups: Coordinated) -> None:
+    """R15: what a member is given now nobody else has before it has been silent for a session."""
+    leader, follower = pair(groups)
+    groups.sync(leader, {follower.member_id: b"yours"})
+    groups.pass_time(SESSION_MS - 1)
+    assert groups.beat(leader) is None
+    groups.sync(follower)
+    groups.pass_time(SESSION_MS - 1)
+    assert groups.beat(follower) is None
 
 
 def test_request_that_was_given_up_is_answered_when_its_client_asks_again(groups: Coordinated) -> None:

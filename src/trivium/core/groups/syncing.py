@@ -46,6 +46,8 @@ class Syncing:
             raise Refused(Fault.REBALANCE_IN_PROGRESS)
         self._rebalancing.synced(group, member)
         if group.state is State.STABLE:
+            # It has been heard of: what it is given now it has for a whole session.
+            self._rebalancing.sessions.renew(group, member)
             reply(_synced(group, member.assignment))
             return
         member.wait_for_sync(reply)

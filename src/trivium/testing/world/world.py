@@ -5,6 +5,7 @@ decides about everything that reality would decide, and comes from one generator
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -115,6 +116,6 @@ class World:
             self.agenda.after(self.random.randint(0, DOWN_MS_MAX), self.machine.start)
 
     def clear_up(self) -> None:
-        """From now on nothing goes wrong any more."""
+        """From now on nothing goes wrong any more; what is stuck already has the fate that it had before."""
         self._power_loss = 0.0
-        self.network.weather = FAIR
+        self.network.weather = replace(FAIR, late=self.network.weather.late)
