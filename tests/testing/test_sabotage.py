@@ -1,5 +1,6 @@
 """Faults at work, as bytes in and bytes out of a session: no socket, and a clock that a list stands for."""
 
+import dataclasses
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +23,8 @@ from trivium.messages.api.produce import PartitionProduceData, ProduceRequest, T
 from trivium.messages.errors import ErrorCode
 from trivium.messages.frames import decode_response, encode_request
 from trivium.messages.schema import Request
-from trivium.protocols.kafka.api import Endpoint
+from trivium.protocols.kafka.api import Api, Endpoint
+from trivium.protocols.kafka.apis import APIS
 from trivium.protocols.kafka.protocol import KafkaProtocol
 from trivium.protocols.kafka.session import KafkaSession
 from trivium.testing.faults import Faults
@@ -117,6 +119,22 @@ def fetch(version: int, *topics: str) -> FetchRequest:
 
 def codes(response: Any, topics: str, parts: str) -> list[int]:
     return [part.error_code for topic in getattr(response, topics) for part in getattr(topic, parts)]
+
+
+STRUCK = {"to_command", "shortcut"}
+"""What an API does to requests: wrapped, so that a fault strikes whichever of these ways a request takes."""
+UNTOUCHED = {
+    *("to_response", "form", "withholding"),  # of results: an answer of a fault's is concluded without them
+    *("key", "version_min", "version_last", "request", "flexible_since", "tagged_answer_since"),
+}
+
+
+def test_every_way_of_an_api_is_known_to_sabotage(broken: Sabotage) -> None:
+    """Who adds a way reads here what to do: one that reads requests is wrapped, or faults would miss them."""
+    assert {each.name for each in dataclasses.fields(Api)} == STRUCK | UNTOUCHED
+    for key, api in broken.session.protocol.apis.items():
+        assert all(getattr(api, name) == getattr(APIS[key], name) for name in UNTOUCHED)
+        assert all(getattr(api, name) is not getattr(APIS[key], name) for name in STRUCK)
 
 
 @pytest.mark.parametrize("version", [3, 9, 12, 13])

@@ -1,13 +1,17 @@
 """Makes the faults of ``faults`` happen: around the APIs of a Kafka session, not in it.
 
 Every API gets a ``to_command`` that looks for a fault first. What then is not to be carried out like any
-other command becomes a ``Sabotaged`` one, which the engine put in front of the real one knows how to treat.
+other command becomes a ``Sabotaged`` one, which the engine put in front of the real one knows how to treat:
+an answer that is not what the core has said is concluded here (``Call.conclude``), and takes none of the ways
+that an API has for its results.
 Sessions, core and server know nothing of this: a broker without it has not one instruction more.
 
 Nothing here has a clock or a socket; the broker brings both (``Surroundings``).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Final, TypeVar
 
 from trivium.core.access import Row, for_everybody
@@ -66,34 +70,12 @@ class Sabotaged(Command[Any]):
     """A command that a fault strikes; or an answer that its API has given without one."""
 
     ROW: ClassVar[Row] = for_everybody("what it stands for has a row of its own")
+    api: Api
     call: Call
     effect: Effect
     struck: Command[Any] | Answer
     is_meant: IsMeant | None
     """Which topics, if not all."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """In place of a result: the answer that there is already."""
-
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Coded:
-    """A result with refusals that are to have a code of their own."""
-
-    result: Any
-    code: ErrorCode
-
-
-@dataclass(frozen=True, slots=True)
-class _Overruled:
-    """A result that is to be told as a failure all the same."""
-
-    result: Any
-    code: ErrorCode
 
 
 def _sabotaged_api(api: Api, faults: Faults, surroundings: Surroundings) -> Api:
@@ -109,45 +91,13 @@ def _sabotaged_api(api: Api, faults: Faults, surroundings: Surroundings) -> Api:
         if isinstance(fault.effect, Disconnect) and fault.effect.when is When.BEFORE:
             raise Disconnected("a test asked for a disconnect")
         is_meant = None if fault.topic is None else _meant_by(fault.topic, surroundings)
-        return Sabotaged(call, fault.effect, command, is_meant)
-
-    def to_response(result: Any, call: Call) -> Answer | NoAnswer:
-        if isinstance(result, _Given):
-            return result.answer
-        if isinstance(result, _Coded):
-            answer = api.to_response(result.result, call)
-            return answer if isinstance(answer, NoAnswer) else recoded(answer, call, result.code)
-        if isinstance(result, _Overruled):
-            answer = api.to_response(result.result, call)
-            return answer if isinstance(answer, NoAnswer) else with_code(answer, call, result.code)
-        return api.to_response(result, call)
+        return Sabotaged(api, call, fault.effect, command, is_meant)
 
     def shortcut(frame: memoryview, at: int, call: Call) -> Command[Any] | None:
         # Only requests that were read as messages are struck; nobody needs the short way then.
         return None if faults.active or api.shortcut is None else api.shortcut(frame, at, call)
 
-    def form(result: Any, call: Call) -> bytes | None:
-        return None if _is_struck(result) or api.form is None else api.form(result, call)
-
-    withholding = api.withholding
-    if withholding is not None:
-        size_bytes = withholding.size_bytes
-        withholding = withholding._replace(
-            size_bytes=lambda result: 0 if _is_struck(result) else size_bytes(result)
-        )
-    return replace(
-        api,
-        to_command=to_command,
-        to_response=to_response,
-        shortcut=shortcut,
-        form=form,
-        withholding=withholding,
-    )
-
-
-def _is_struck(result: object) -> bool:
-    """Whether only the ``to_response`` of here knows what to make of it."""
-    return isinstance(result, _Given | _Coded | _Overruled)
+    return replace(api, to_command=to_command, shortcut=shortcut)
 
 
 def _meant_by(name: str, surroundings: Surroundings) -> IsMeant:
@@ -169,41 +119,51 @@ class SabotagedEngine:
 
     def _strike(self, command: Sabotaged, caller: Caller, reply: Reply[Any]) -> None:
         effect, surroundings = command.effect, self._surroundings
-
-        def reply_late(result: Any) -> None:
-            assert isinstance(effect, Delay)
-            surroundings.later(effect.seconds, lambda: reply(result))
-
-        def hang_up(_result: Any) -> None:
-            surroundings.hang_up(caller)
-
         if isinstance(effect, Error):
             assert isinstance(effect.code, ErrorCode)
-            self._refuse(command, effect.code, caller, reply)
+            self._refuse(command, effect.code, caller)
         elif isinstance(effect, Delay):
-            self._carry_out(command.struck, caller, reply_late)
-        else:
-            self._carry_out(command.struck, caller, hang_up)
+            seconds = effect.seconds
 
-    def _carry_out(self, struck: Command[Any] | Answer, caller: Caller, reply: Reply[Any]) -> None:
-        if isinstance(struck, Command):
-            self._engine.execute(struck, caller, reply)
-        else:
-            reply(_Given(struck))
+            def late(step: Callable[[Any], None]) -> Callable[[Any], None]:
+                def put_off(what_came_of_it: Any) -> None:
+                    surroundings.later(seconds, lambda: step(what_came_of_it))
 
-    def _refuse(self, command: Sabotaged, code: ErrorCode, caller: Caller, reply: Reply[Any]) -> None:
-        struck = command.struck
-        if isinstance(struck, Command) and type(struck).refused is Command.refused:
+                return put_off
+
+            self._carry_out(command, caller, late(reply), late(command.call.conclude))
+        else:
+
+            def hang_up(_what_came_of_it: object) -> None:
+                surroundings.hang_up(caller)
+
+            self._carry_out(command, caller, hang_up, hang_up)
+
+    def _carry_out(
+        self,
+        command: Sabotaged,
+        caller: Caller,
+        reply: Reply[Any],
+        give: Callable[[Answer], None],
+    ) -> None:
+        if isinstance(command.struck, Command):
+            self._engine.execute(command.struck, caller, reply)
+        else:
+            give(command.struck)
+
+    def _refuse(self, command: Sabotaged, code: ErrorCode, caller: Caller) -> None:
+        struck, call = command.struck, command.call
+
+        def conclude(result: Any, coded: Callable[[Answer, Call, ErrorCode], Answer]) -> None:
+            answer = command.api.to_response(result, call)
+            call.conclude(answer if isinstance(answer, NoAnswer) else coded(answer, call, code))
+
+        if not isinstance(struck, Command):
+            call.conclude(with_code(struck, call, code))
+        elif type(struck).refused is Command.refused:
             # The core refuses it to nobody, because it only tells what everybody may know.
-            self._engine.execute(struck, caller, lambda result: reply(_Overruled(result, code)))
-        elif isinstance(struck, Command):
-            refuse(
-                self._engine,
-                struck,
-                caller,
-                command.is_meant,
-                Refused(CoreFault.INTERNAL, MESSAGE),
-                lambda result: reply(_Coded(result, code)),
-            )
+            self._engine.execute(struck, caller, lambda result: conclude(result, with_code))
         else:
-            reply(_Given(with_code(struck, command.call, code)))
+            why = Refused(CoreFault.INTERNAL, MESSAGE)
+            told = partial(conclude, coded=recoded)
+            refuse(self._engine, struck, caller, command.is_meant, why, told)

@@ -58,6 +58,10 @@ class Call:
         """How much of what is asked for may be read at once."""
         return asked
 
+    def conclude(self, answer: "Answer | NoAnswer") -> None:
+        """Answer with this instead of with what comes of the command's result; once, now or later."""
+        raise NotImplementedError
+
     def endpoint(self, node: Node) -> Endpoint:
         if node.host is None or node.port is None:
             return self.here

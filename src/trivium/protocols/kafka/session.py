@@ -128,12 +128,19 @@ class _Answer(Call):
             answer: Answer | NoAnswer | None = None if api.form is None else api.form(result, self)
             if answer is None:
                 answer = api.to_response(result, self)
-            if isinstance(answer, NoAnswer):
-                self._keep_silent(answer)
-            else:
-                self.give(answer)
+            self._leave(answer)
         except Exception as error:  # noqa: BLE001  as ``attempt`` does it, at no cost
             session.failed(self.name, error)
+
+    def conclude(self, answer: Answer | NoAnswer) -> None:
+        if not self._session.is_closed:
+            self._session.attempt(self, self._leave, answer)
+
+    def _leave(self, answer: Answer | NoAnswer) -> None:
+        if isinstance(answer, NoAnswer):
+            self._keep_silent(answer)
+        else:
+            self.give(answer)
 
     def give(self, answer: Answer) -> None:
         if self._session.is_budgeted:
