@@ -16,7 +16,7 @@ STOP_SECONDS_MAX = 60
 
 
 class Served:
-    """A broker on free ports, and on the same ones after a restart.
+    """A broker on free ports, and on the same ones after a restart. It keeps records of any year.
 
     What it writes is in ``log_text`` and, after its end, in ``greeting``.
     """
@@ -82,6 +82,7 @@ class Served:
                     *(sys.executable, "-m", "trivium", "serve"),
                     *("--data", str(self.data), "--kafka", self._kafka, "--console", self._console),
                     *("--iggy", "off", "--rustlog", "off", "--ready-file", str(self._ready_file)),
+                    *("--set", "log.retention.ms=-1"),
                     *self._flags,
                 ],
                 stdin=subprocess.DEVNULL,
