@@ -311,3 +311,26 @@ def test_requests_of_two_commands_in_one_segment_are_both_answered(client: RawCl
     client.send_raw(request(1) + request(201))
     assert client.answer().status == 0
     assert client.answer().status == 0
+
+
+# -- looking at what is not there ------------------------------------------------------------------
+
+
+def test_looking_at_what_is_not_there_is_no_error(
+    address: str, client: RawClient, stream: str, topic: str
+) -> None:
+    """As 0.8 has it; to a client of 0.5 a list of something that is not there is one."""
+    nowhere, place = name(stream) + name("nowhere"), name(stream) + name(topic)
+    looks = [
+        (200, name("nowhere")),
+        (300, nowhere),
+        (600, place + name("nobody")),
+        (GET_OFFSET, consumer() + nowhere + optional_partition(0)),
+        (GET_OFFSET, consumer() + place + optional_partition(9)),
+        (GET_OFFSET, member("nobody") + place + optional_partition(0)),
+    ]
+    lists = {(301, name("nowhere")): 1010, (601, nowhere): 2011}
+    assert [client.ask(*look) for look in [*looks, *lists]] == [(0, b"")] * (len(looks) + len(lists))
+    with RawClient(address) as old:
+        old.login(version="0.7.0")  # what the Rust family of 0.5 says
+        assert [old.ask(*look).status for look in lists] == list(lists.values())

@@ -27,7 +27,12 @@ _FLAGGED_BYTES: Final = 5
 HEAD_BYTES_MAX: Final = 1 + 3 * (2 + 255) + _FLAGGED_BYTES
 """A consumer, a stream, a topic and a partition take no more; what follows is no part of them."""
 NAMES_MAX: Final = 1_024
-_UNKNOWN: Final = (Fault.UNKNOWN_STREAM, Fault.UNKNOWN_STREAM_TOPIC, Fault.UNKNOWN_STREAM_GROUP)
+_UNKNOWN: Final = (
+    Fault.UNKNOWN_STREAM,
+    Fault.UNKNOWN_STREAM_TOPIC,
+    Fault.UNKNOWN_PARTITION,
+    Fault.UNKNOWN_STREAM_GROUP,
+)
 
 
 class Reading(NamedTuple):
