@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.groups.simulation import Simulation
 
-STEPS = 400
+STEPS = 500
 
 
 @pytest.mark.parametrize("seed", range(12))
