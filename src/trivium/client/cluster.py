@@ -3,7 +3,8 @@
 ``call`` asks a question and asks again while the answer is an error that may pass (mission 003.34), until its
 deadline. Whom to ask is one of the methods that give a connection: ``anyone``, ``controller``, ``node``,
 ``coordinator``. Whoever keeps requests under way (producers, readers) has connections of its own from
-``new_connection``: answers come in order, and a question must not wait behind a long poll.
+``new_connection``: answers come in order, and a question must not wait behind a long poll. Given back by
+``give_back``, one serves the next who asks, and dialling is saved.
 
 Not for several threads at once.
 """
@@ -63,6 +64,7 @@ class Cluster:
         self._client_id = client_id
         self._security = security
         self._connections: dict[Address, Connection] = {}
+        self._spare: dict[Address, Connection] = {}
         self._coordinators: dict[tuple[int, str], int] = {}
         self._roles_are_stale = True
 
@@ -90,9 +92,10 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        for connection in self._connections.values():
+        for connection in (*self._connections.values(), *self._spare.values()):
             connection.close()
         self._connections.clear()
+        self._spare.clear()
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -186,6 +189,11 @@ class Cluster:
     def new_connection(self, node_id: int, deadline: Deadline) -> Connection:
         """A connection that nobody else uses."""
         address = self._node(node_id, deadline).address
+        spare = self._spare.pop(address, None)
+        if spare is not None:
+            if not spare.is_closed and not spare.wait(0):  # What arrives unasked is the end of it.
+                return spare
+            spare.close()
         try:
             return open_connection(address, self._client_id, deadline, self._security)
         except Unreachable as error:
@@ -194,6 +202,13 @@ class Cluster:
             raise Unreachable(
                 f"Broker {node_id} sends its clients to {address} (its advertised.listeners). {error}"
             ) from error
+
+    def give_back(self, connection: Connection) -> None:
+        """Its owner is done with it: one of each broker is kept, if no answer is due on it."""
+        if connection.is_closed or connection.in_flight or connection.address in self._spare:
+            connection.close()
+        else:
+            self._spare[connection.address] = connection
 
     # -- topics ------------------------------------------------------------------------------------
 

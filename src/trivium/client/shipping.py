@@ -86,7 +86,7 @@ class Shipper:
 
     def close(self) -> None:
         for line in self._lines.values():
-            line.connection.close()
+            self._cluster.give_back(line.connection)
         self._lines.clear()
 
     def work(self, wait_s: float) -> None:

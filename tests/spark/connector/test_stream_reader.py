@@ -1,5 +1,7 @@
 """A stream from a broker, asked as Spark asks before each micro-batch."""
 
+from threading import Thread
+
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
@@ -10,6 +12,8 @@ from trivium.client.cluster import Cluster
 from trivium.client.group_offsets import committed_offsets
 from trivium.client.offsets import delete_records
 from trivium.client.topology import TopicPartition
+from trivium.spark.connector import stream_reader
+from trivium.spark.connector.broker_origin import BrokerOrigin
 from trivium.spark.connector.errors import DataLost
 from trivium.testing import Broker
 
@@ -53,6 +57,39 @@ def test_nothing_new_is_the_same_offset(bootstrap: str, topic: str) -> None:
     reader = stream(broker_options(bootstrap, topic))
     start = reader.initialOffset()
     assert reader.latestOffset(start, ALL) == start
+
+
+def test_query_that_only_asks_hears_of_a_record_when_it_comes(
+    bootstrap: str, cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second question in a row waits, here for as long as it takes; the first never does."""
+    monkeypatch.setattr(stream_reader, "WAIT_MS", 120_000)
+    monkeypatch.setattr(stream_reader, "ASKED_SOON_S", 120)
+    reader = stream(broker_options(bootstrap, topic))
+    start = reader.initialOffset()
+    writing = Thread(target=write, args=(cluster, topic, "a"))
+    real = BrokerOrigin.await_more
+
+    def await_more(origin: BrokerOrigin, ends: dict[TopicPartition, int], wait_ms: int) -> bool:
+        writing.start()
+        return real(origin, ends, wait_ms)
+
+    monkeypatch.setattr(BrokerOrigin, "await_more", await_more)
+    assert reader.latestOffset(start, ALL) == start
+    end = reader.latestOffset(start, ALL)
+    writing.join()
+    assert end == {topic: {"0": 1, "1": 0}}
+    assert reader.latestOffset(end, ALL) == end, "the first question after a record is answered at once"
+
+
+def test_query_that_only_asks_does_not_wait_for_ever(
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_reader, "WAIT_MS", 1)
+    monkeypatch.setattr(stream_reader, "ASKED_SOON_S", 120)
+    reader = stream(broker_options(bootstrap, topic))
+    start = reader.initialOffset()
+    assert [reader.latestOffset(start, ALL) for _ in range(3)] == [start] * 3
 
 
 def test_limit_is_kept_and_moves_on_until_all_is_read(bootstrap: str, cluster: Cluster, topic: str) -> None:

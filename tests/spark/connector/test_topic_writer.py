@@ -14,6 +14,7 @@ from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Place
 
 from tests.spark.connector.reads import lower, schema
+from trivium.client.idle_clusters import close_idle
 from trivium.client.partitioner import partition_for
 from trivium.client.query_batches import abort_leftovers, last_batch
 from trivium.records.arrow import SCHEMA
@@ -40,12 +41,19 @@ def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture
-def task(topic: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Say which task writes next; the query has the topic's name."""
+@pytest.fixture(autouse=True)
+def _no_connections_are_left() -> Iterator[None]:
+    yield
+    close_idle()
 
-    def become(number: int) -> None:
-        context = SimpleNamespace(partitionId=lambda: number, getLocalProperty=lambda _name: topic)
+
+@pytest.fixture
+def task(topic: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Say which task writes next, and in which run of the query, which has the topic's name."""
+
+    def become(number: int, run: str = "first") -> None:
+        said = {"sql.streaming.queryId": topic, "spark.jobGroup.id": run}
+        context = SimpleNamespace(partitionId=lambda: number, getLocalProperty=said.get)
         monkeypatch.setattr("pyspark.TaskContext.get", lambda: context)
 
     become(0)
@@ -166,15 +174,15 @@ def test_large_rows_go_in_several_batches_compressed(broker: Broker, topic: str)
 
 
 def test_batch_of_a_stream_counts_once_and_together(
-    broker: Broker, topic: str, task: Callable[[int], None]
+    broker: Broker, topic: str, task: Callable[..., None]
 ) -> None:
     """R19: tasks of one batch count together; a batch that is done again after a crash counts once."""
     writer = source(broker, topic=topic).streamWriter(schema("value"), False)
 
-    def attempt(batch: int, tasks: int = 2) -> list[Any]:
+    def attempt(batch: int, tasks: int = 2, run: str = "first") -> list[Any]:
         done = []
         for number in range(tasks):
-            task(number)
+            task(number, run)
             done.append(write(writer, rows(value=[b"%d-%d" % (batch, number)])))
         return done
 
@@ -187,16 +195,20 @@ def test_batch_of_a_stream_counts_once_and_together(
     assert values(broker, topic) == [b"0-0", b"0-1"]
 
     attempt(1, tasks=3)  # The driver died before the commit, and the next run has fewer tasks.
-    writer.commit(attempt(1), 1)
+    writer.commit(attempt(1, run="second"), 1)
     assert values(broker, topic) == [b"0-0", b"0-1", b"1-0", b"1-1"]
     with broker._connect() as cluster:
         assert last_batch(cluster, topic) == 1
         assert abort_leftovers(cluster, topic) == [], "the third task's transaction would hold back readers"
 
-    failed = attempt(2)
-    writer.abort([*failed, None], 2)
+    failed = attempt(2, tasks=3, run="second")
+    writer.abort([*failed[:2], None], 2)  # Spark has no message of a task that has failed.
     writer.commit([], 3)
     assert values(broker, topic) == [b"0-0", b"0-1", b"1-0", b"1-1"]
+    writer.commit(attempt(3, tasks=1, run="second"), 3)
+    assert values(broker, topic) == [b"0-0", b"0-1", b"1-0", b"1-1", b"3-0"]
+    with broker._connect() as cluster:
+        assert abort_leftovers(cluster, topic) == [], "what the failed task has written holds back readers"
 
 
 @pytest.mark.usefixtures("task")

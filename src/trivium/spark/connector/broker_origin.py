@@ -43,9 +43,13 @@ class BrokerOrigin:
             kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s, security=kafka.security
         )
         self._fetcher = Fetcher(self.cluster, _fetch_settings(kafka))
+        self._bell: Fetcher | None = None
+        """Asks for the first record that comes, not for what is in it."""
 
     def close(self) -> None:
         self._fetcher.close()
+        if self._bell is not None:
+            self._bell.close()
         self.cluster.close()
 
     # -- what there is ---------------------------------------------------------------------------
@@ -65,6 +69,28 @@ class BrokerOrigin:
             return {}
         found = list_offsets(self.cluster, timestamps, isolation=self._kafka.isolation)
         return {key: settled(each).offset for key, each in found.items()}
+
+    def await_more(self, ends: Mapping[TopicPartition, int], wait_ms: int) -> bool:
+        """Whether a partition has more than up to its end here, or has changed; after so long at most."""
+        if self._bell is None:
+            settings = FetchSettings(
+                isolation=self._kafka.isolation, max_wait_ms=wait_ms, max_bytes=1, partition_max_bytes=1
+            )
+            self._bell = Fetcher(self.cluster, settings)
+        by_leader: dict[int, dict[TopicPartition, int]] = {}
+        for key, end in ends.items():
+            by_leader.setdefault(self.cluster.leader(key), {})[key] = end
+        self._bell.ask(by_leader)
+        patience = Deadline(self.cluster.timeout_s)
+        while self._bell.is_waiting:
+            if any(
+                each.data or each.code is not ErrorCode.NONE
+                for each in self._bell.receive(patience.remaining_s)
+            ):
+                if self._bell.is_waiting:
+                    self._bell.close()  # Other leaders have nothing yet, and would answer the next question.
+                return True
+        return False
 
     # -- records ---------------------------------------------------------------------------------
 

@@ -56,10 +56,12 @@ class TriviumDataSource(DataSource):
         from trivium.spark.connector.errors import BadOption
         from trivium.spark.connector.sent_columns import check_columns
         from trivium.spark.connector.topic_writer import TopicStreamWriter
+        from trivium.spark.connector.worker_process import settle
         from trivium.spark.connector.write_options import parse_write_options
 
         if overwrite:
             raise BadOption('A topic is only appended to; use outputMode("append").')
         options = parse_write_options(self.options, is_stream=True)
         check_columns(schema, options.topic)
+        settle()  # Asked anew for each micro-batch.
         return TopicStreamWriter(options)

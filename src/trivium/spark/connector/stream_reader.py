@@ -1,8 +1,9 @@
 """Reading a stream: which offsets the next micro-batch gets, and how far the query is.
 
-Lives on the driver, in a process of its own that Spark asks before every micro-batch. Nothing here waits for
-records: a question is answered with what is there. ``partitions`` is a function of its arguments alone, so
-that a micro-batch that is done again after a crash has the same rows.
+Lives on the driver, in a process of its own that Spark asks before every micro-batch. A question is answered
+with what is there; only a query that does nothing but ask waits a moment here instead, and hears of a record
+when it comes. ``partitions`` is a function of its arguments alone, so that a micro-batch that is done again
+after a crash has the same rows.
 """
 
 import logging
@@ -32,9 +33,17 @@ from trivium.spark.connector.origins import open_broker
 from trivium.spark.connector.progress import PublishedProgress
 from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
 from trivium.spark.connector.rows import read_rows
+from trivium.spark.connector.worker_process import fall_silent_if_left, settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+WAIT_MS = 50
+"""For a record, by a query with nothing to do. Its other sources wait as long for their turn."""
+
+ASKED_SOON_S = 0.04
+"""After the answer that there is nothing: then the query is idle. Spark itself waits 10 ms before it asks
+again, and a query that is busy with another source comes later."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +60,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: dict[TopicPartition, int] | None = None
         """Where an available-now run ends."""
         self._heard_s = self._admitted_s = time.monotonic()
+        self._idle_s: float | None = None
+        """When the last answer was that there is nothing new."""
 
     # -- offsets ---------------------------------------------------------------------------------
 
@@ -83,6 +94,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         try:
             ends = self._find_ends()
             self._progress.publish(open_broker(self._options).cluster, starts)
+            if ends == starts:
+                ends = self._wait(ends)
         except ClientError as error:
             self._bear(error)
             return to_json(starts)
@@ -96,6 +109,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if any(admitted.get(key) != at for key, at in starts.items()) or admitted.keys() != starts.keys():
             self._admitted_s = time.monotonic()
         return to_json(admitted)
+
+    def stop(self) -> None:
+        fall_silent_if_left()
 
     def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
         """Where the topics end, for the lag in Spark's progress."""
@@ -111,6 +127,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [*split_ranges(ranges, self._options.partitions_min, self._options.partition_records_max)]
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        settle()
         if isinstance(partition, OffsetRange):
             yield from read_rows(open_broker(self._options).pieces(partition), partition, self._columns)
 
@@ -121,6 +138,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         keys = self._options.subscription.find(origin)
         self._ends = origin.find_offsets(dict.fromkeys(keys, LATEST))
         return dict(self._ends)
+
+    def _wait(self, ends: dict[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Nothing is new: look again when something comes, if all that the query does is to ask."""
+        is_idle = self._idle_s is not None and time.monotonic() < self._idle_s + ASKED_SOON_S
+        self._idle_s = None
+        if is_idle and self._target is None and open_broker(self._options).await_more(ends, WAIT_MS):
+            return self._find_ends()
+        self._idle_s = time.monotonic()
+        return ends
 
     def _bear(self, error: ClientError) -> None:
         """A broker that is away for a while stops nobody: there is nothing new until it is back."""

@@ -5,15 +5,19 @@ transaction of its own and leaves it prepared, ``commit`` makes all of a batch c
 broker remembers the number of the batch. ``write`` runs on executors and ``commit`` in a process beside the
 driver: what one knows the other learns from messages. On any other broker, on request, and for a batch,
 records count when they are sent: at least once.
+
+A worker of Spark's writes one small batch after the other: it stays connected between them.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
 from trivium.client.cluster import Cluster
+from trivium.client.idle_clusters import borrowed
 from trivium.client.producer import Producer
 from trivium.client.query_batches import (
     abort_leftovers,
@@ -25,6 +29,7 @@ from trivium.client.query_batches import (
 from trivium.client.transactional_producer import Prepared, TransactionalProducer
 from trivium.spark.connector.errors import BadOption
 from trivium.spark.connector.row_sender import RowSender
+from trivium.spark.connector.worker_process import settle
 from trivium.spark.connector.write_options import Guarantee, WriteOptions
 
 if TYPE_CHECKING:
@@ -36,6 +41,9 @@ class Sent(WriterCommitMessage):
     """By one task."""
 
     query_id: str = ""
+    run_id: str = ""
+    """Each start of the query is another run."""
+
     prepared: Prepared | None = None
     """The transaction that waits for the batch; None where nothing has to wait."""
 
@@ -55,10 +63,11 @@ class TopicStreamWriter(DataSourceStreamArrowWriter):
         self._options = options
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Sent:
+        settle()
         rows = next((each for each in iterator if each.num_rows), None)
         if rows is None:
             return Sent()  # Most tasks of a small batch: nobody has to be asked for anything.
-        query_id, task = _task()
+        query_id, run_id, task = _task()
         with _connect(self._options) as cluster:
             if not self._is_transactional(cluster):
                 with _plain_producer(cluster, self._options) as producer:
@@ -67,19 +76,23 @@ class TopicStreamWriter(DataSourceStreamArrowWriter):
             name = transactional_id(query_id, task)
             with TransactionalProducer(cluster, name) as transaction:
                 _send_all(cluster, transaction, self._options, iterator, rows)
-                return Sent(query_id, transaction.prepare())
+                return Sent(query_id, run_id, transaction.prepare())
 
     def commit(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803 - Spark's name
         done = [each for each in messages if isinstance(each, Sent) and each.prepared is not None]
         if not done:
             return
-        query_id = done[0].query_id
+        settle()
+        query_id, run_id = done[0].query_id, done[0].run_id
         with _connect(self._options) as cluster:
             commit_batch(cluster, query_id, batchId, [each.prepared for each in done if each.prepared])
-            # What tasks of a killed run have prepared would hold back readers: nobody writes just now.
-            abort_leftovers(cluster, query_id)
+            if _tidied.get(query_id) != run_id:
+                # What tasks of a killed run have prepared would hold back readers: nobody writes just now.
+                abort_leftovers(cluster, query_id)
+                _tidied[query_id] = run_id
 
     def abort(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803 - Spark's name
+        _tidied.clear()  # Tasks that have failed may have left something, of which nobody has a message.
         prepared = [each.prepared for each in messages if isinstance(each, Sent) and each.prepared]
         if prepared:
             with _connect(self._options) as cluster:
@@ -114,8 +127,13 @@ def _send_all(
     producer.flush()
 
 
-def _connect(options: WriteOptions) -> Cluster:
-    return Cluster.connect(
+_tidied: dict[str, str] = {}
+"""The run of each query whose predecessors have nothing open any more. Once in a run is enough: a task that
+is tried again ends what the try before has left."""
+
+
+def _connect(options: WriteOptions) -> AbstractContextManager[Cluster]:
+    return borrowed(
         options.bootstrap,
         client_id=options.client_id,
         timeout_s=options.timeout_s,
@@ -127,10 +145,11 @@ def _plain_producer(cluster: Cluster, options: WriteOptions) -> Producer:
     return Producer(cluster, acks=options.acks, delivery_timeout_s=options.delivery_timeout_s)
 
 
-def _task() -> tuple[str, int]:
-    """The query and the number of this task; a task that is run again has the same."""
+def _task() -> tuple[str, str, int]:
+    """The query, its run, and the number of this task; a task that is run again has the same."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None, "only tasks write"
-    return context.getLocalProperty("sql.streaming.queryId") or "", context.partitionId()
+    query_id, run_id = map(context.getLocalProperty, ("sql.streaming.queryId", "spark.jobGroup.id"))
+    return query_id or "", run_id or "", context.partitionId()

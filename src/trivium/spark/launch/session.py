@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trivium.spark.launch.errors import LaunchError
 from trivium.spark.launch.java import find_java_home
@@ -50,10 +50,21 @@ def start(master: str | None, app_name: str, conf: Mapping[str, object]) -> "Spa
         builder = builder.config(name, value)
     try:
         with _home(target):
-            return builder.getOrCreate()
+            started = builder.getOrCreate()
     except Exception as error:
         # The JVM did not come up, and Spark has no one error for that.
         raise LaunchError(_why_not_started(error, settings)) from error
+    if is_local(target):
+        _leave_out_checksum_files(started)
+    return started
+
+
+def _leave_out_checksum_files(started: "SparkSession") -> None:
+    """Beside each file on a local disk Hadoop writes another with checksums, and starts a program to set the
+    rights of each: twice in every micro-batch. The settings of a session do not reach so far."""
+    jvm: Any = started._jvm
+    hadoop: Any = started._jsc.hadoopConfiguration()
+    jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).setWriteChecksum(False)
 
 
 def _adopt(running: "SparkSession", wanted: str | None, conf: Mapping[str, object]) -> "SparkSession":

@@ -10,6 +10,7 @@ where it came from and what was wrong with it stands in headers of its own, ``tr
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from trivium.client.admin_topics import BROKER_DEFAULT, NewTopic, create_topics, describe_topics
@@ -75,8 +76,8 @@ class TopicOutlet:
         """A query may write to two topics, its sink and its quarantine: each has batches of its own."""
         return f"{query_id}.{self._topic}"
 
-    def _connect(self) -> Cluster:
-        return self._door.connect(client_id=_CLIENT_ID)
+    def _connect(self) -> AbstractContextManager[Cluster]:
+        return self._door.borrow(client_id=_CLIENT_ID)
 
 
 class _TopicTask:
@@ -86,7 +87,7 @@ class _TopicTask:
         self._topic = topic
         self._door = door
         self._name = name
-        self._cluster: Cluster | None = None
+        self._connected = ExitStack()
         self._producer: Producer | None = None
         self._sender: RowSender | None = None
 
@@ -95,7 +96,6 @@ class _TopicTask:
             return
         if self._producer is None or self._sender is None:
             cluster, self._producer = self._open()
-            self._cluster = cluster
             self._sender = RowSender(cluster, self._producer, self._topic)
         if "reasons" not in rows.schema.names:
             self._sender.send(rows)
@@ -104,9 +104,9 @@ class _TopicTask:
             self._producer.send(self._topic, row["value"], key=row["key"], headers=_headers(row))
 
     def close(self) -> Part:
-        if self._producer is None or self._sender is None or self._cluster is None:
+        if self._producer is None or self._sender is None:
             return Part()
-        with self._cluster:
+        with self._connected:
             self._sender.finish()
             if isinstance(self._producer, TransactionalProducer):
                 prepared = self._producer.prepare()
@@ -117,7 +117,7 @@ class _TopicTask:
         return Part(prepared=prepared)
 
     def _open(self) -> tuple[Cluster, Producer]:
-        cluster = self._door.connect(client_id=_CLIENT_ID)
+        cluster = self._connected.enter_context(self._door.borrow(client_id=_CLIENT_ID))
         is_transaction = offers_batches(cluster)
         return cluster, TransactionalProducer(cluster, self._name) if is_transaction else Producer(cluster)
 
