@@ -156,6 +156,10 @@ class MemoryStorage:
         for done in waiting:
             done(fault)
 
+    def sync_last(self) -> None:
+        """Who has waited least is told first: syncs that run side by side may end in any order."""
+        self._waiting.pop()(None)
+
 
 class World:
     """A core that is put together for a test. ``add`` the nouns that the test is about."""

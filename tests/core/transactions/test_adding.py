@@ -56,6 +56,20 @@ def test_write_that_waits_for_the_ledger_is_not_overtaken_by_the_next() -> None:
     assert [value for _, _, value in world.log().records()] == [b"1", b"2", b"3"]
 
 
+def test_writes_stay_in_their_order_when_a_later_sync_of_the_ledger_is_done_first() -> None:
+    """R13, R14: syncs of one log may overtake each other, the records of one producer must not."""
+    world = Coordinated()
+    client = world.init()
+    storage = world.world.storage
+    storage.holds_syncs = True
+    replies = [world.submit(client.sending(value)) for value in (b"1", b"2", b"3")]
+    storage.sync_last()
+    assert [value for _, _, value in world.log().records()] == [b"1", b"2", b"3"]
+    storage.sync()
+    storage.sync()
+    assert [parts[0].fault for (parts,) in replies] == [None, None, None]
+
+
 def test_record_of_an_old_client_is_refused_where_its_transaction_is_not() -> None:
     world = Coordinated()
     client = old_client(world)

@@ -3,8 +3,13 @@
 A step is written first, and if that is refused nothing has happened; then it is true here, and later commands
 see it; ``done`` is called when it is durable. If it never will be, what is held here is worth nothing: the
 ledger is closed, and the next command reads the partition anew.
+
+Who waits is told in the order of asking, because writes of a transaction that wait must stay in theirs. Syncs
+may overtake each other; but each covers all that was written before it, so one that is done tells everybody
+who asked earlier, too.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -39,6 +44,7 @@ class Ledger:
         self._closed = closed
         self.is_closed = False
         self.transactions: dict[str, Transaction] = {}
+        self._waiting: deque[_Waiter] = deque()
 
     def now(self) -> Moment:
         return moment(self._cluster.clock)
@@ -82,13 +88,26 @@ class Ledger:
 
     def when_durable(self, done: Done) -> None:
         """Call back when no crash can undo what is true here now."""
-        self._topic.when_durable(self.partition, lambda fault: self._written(fault, done))
+        waiter = _Waiter(done)
+        self._waiting.append(waiter)
+        try:
+            self._topic.when_durable(self.partition, lambda fault: self._synced(fault, waiter))
+        except Refused:
+            self._waiting.remove(waiter)
+            raise
 
-    def _written(self, fault: Fault | None, done: Done) -> None:
-        if fault is not None and not self.is_closed:
+    def _synced(self, fault: Fault | None, waiter: "_Waiter") -> None:
+        if waiter.is_told:
+            return
+        if fault is None:
+            while not waiter.is_told:
+                self._waiting.popleft().tell(None)
+            return
+        self._waiting.remove(waiter)
+        if not self.is_closed:
             self.is_closed = True
             self._closed(self)
-        done(None if fault is None else coordinator_fault(fault))
+        waiter.tell(coordinator_fault(fault))
 
     def is_current(self, transaction: Transaction) -> bool:
         """Whether nothing has happened to it since."""
@@ -123,6 +142,20 @@ class Ledger:
             transaction = transaction_from(key.transactional_id, value, now)
             if transaction.state is not State.DEAD:
                 self.transactions[key.transactional_id] = transaction
+
+
+class _Waiter:
+    """Somebody who is told once."""
+
+    __slots__ = ("_done", "is_told")
+
+    def __init__(self, done: Done) -> None:
+        self._done = done
+        self.is_told = False
+
+    def tell(self, fault: Fault | None) -> None:
+        self.is_told = True
+        self._done(fault)
 
 
 def _is_known(key: bytes) -> bool:
