@@ -1,12 +1,21 @@
 """``trivium group`` on a broker."""
 
+from contextlib import ExitStack
+from typing import Final
+from uuid import uuid4
+
 import pytest
 from tests.cli.commands import complaint, facts, misuse, output
-from tests.client.live import fill
+from tests.client.live import eventually, fill
 
 from trivium.client.admin_topics import delete_topics
 from trivium.client.cluster import Cluster
 from trivium.client.group import GroupConsumer
+from trivium.messages.api.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from trivium.messages.errors import ErrorCode
+
+LEAVING: Final = -1
+"""The epoch of a member that goes."""
 
 
 @pytest.fixture
@@ -124,3 +133,78 @@ def test_deleted_group_is_gone(bootstrap: str, group: str) -> None:
     assert output("group", "delete", group, "--yes", "--broker", bootstrap) == f"Deleted {group}.\n"
     assert "There is no group" in complaint("group", "delete", group, "--yes", "--broker", bootstrap)
     assert facts("group", "delete", group, "-y", "--if-exists", "--broker", bootstrap) == {"deleted": []}
+
+
+# -- share groups ----------------------------------------------------------------------------------
+
+
+class Sharer:
+    """A member of a share group that reads nothing."""
+
+    def __init__(self, cluster: Cluster, group_id: str, topic: str) -> None:
+        self._cluster, self._group_id, self._topic = cluster, group_id, topic
+        self._member_id = str(uuid4())
+        self._epoch = 0
+
+    def beat(self) -> None:
+        answer = self._cluster.call(
+            self._cluster.coordinator(self._group_id),
+            ShareGroupHeartbeatRequest(
+                group_id=self._group_id,
+                member_id=self._member_id,
+                member_epoch=self._epoch,
+                subscribed_topic_names=[self._topic],
+            ),
+            ShareGroupHeartbeatResponse,
+            codes=lambda response: [response.error_code],
+        )
+        assert answer.error_code == ErrorCode.NONE
+        self._epoch = answer.member_epoch
+
+    def __enter__(self) -> "Sharer":
+        self.beat()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._epoch = LEAVING
+        self.beat()
+
+
+def test_share_group_is_described_moved_and_deleted(
+    bootstrap: str, cluster: Cluster, topic: str, name: str
+) -> None:
+    """Issue 6: what ``group list`` shows, the other commands know, too."""
+    fill(cluster, topic, b"a", b"b", b"c")
+    group_id = f"{name}-shares"
+    with Cluster.connect(bootstrap, client_id="sharer-1") as other, Sharer(other, group_id, topic):
+        (described,) = facts("group", "describe", group_id, "--broker", bootstrap)["groups"]
+        assert (described["state"], described["type"], described["members"]) == ("Stable", "share", 1)
+        said = complaint("group", "reset", group_id, "--topic", topic, "--to", "1", "--broker", bootstrap)
+        assert said == f"The group {group_id} has members at work; stop them first."
+    output("group", "reset", group_id, "--topic", topic, "-p", "0", "--to", "1", "--broker", bootstrap)
+    assert lags(bootstrap, group_id) == [(0, 1, 3, 2)]
+    moved = facts("group", "reset", group_id, "--all-topics", "--to", "latest", "--broker", bootstrap)
+    assert [(row["before"], row["after"]) for row in moved["partitions"]] == [(1, 3)]
+    assert f"{group_id}  Empty, share, members 0" in output(
+        "group", "describe", group_id, "--broker", bootstrap
+    )
+    output("group", "delete", group_id, "--yes", "--broker", bootstrap)
+    assert "There is no group" in complaint("group", "describe", group_id, "--broker", bootstrap)
+
+
+def test_partition_of_a_share_group_is_shown_with_all_of_its_members(
+    bootstrap: str, topic: str, name: str
+) -> None:
+    """Three members of two partitions: one of these is read by two at a time."""
+    group_id, names = f"{name}-shares", ("one", "two", "three")
+    with ExitStack() as stack:
+        clusters = [stack.enter_context(Cluster.connect(bootstrap, client_id=each)) for each in names]
+        sharers = [stack.enter_context(Sharer(cluster, group_id, topic)) for cluster in clusters]
+
+        def shown() -> set[str]:
+            for sharer in sharers:
+                sharer.beat()
+            (described,) = facts("group", "describe", group_id, "--broker", bootstrap)["groups"]
+            return {each for row in described["partitions"] for each in (row["member"] or "").split(", ")}
+
+        eventually(shown, set(names))

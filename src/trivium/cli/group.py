@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
@@ -14,14 +13,13 @@ from trivium.cli.connecting import (
     reach,
     succeeded,
 )
+from trivium.cli.group_survey import existing, move, places_of, survey
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.starting_point import StartingPoint, starting_point
 from trivium.cli.topic_changes import chosen_partitions, yes_option
-from trivium.client.admin_groups import Group, delete_groups, describe_group, list_groups
+from trivium.client.admin_groups import delete_groups, list_groups
 from trivium.client.cluster import Cluster
 from trivium.client.errors import ClientError, Refused
-from trivium.client.group_offsets import CommittedOffset, commit_offsets, committed_offsets
-from trivium.client.offsets import LATEST, FoundOffset, list_offsets
 from trivium.client.topology import TopicPartition
 from trivium.messages.errors import ErrorCode
 
@@ -35,19 +33,6 @@ class GroupRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LagRow:
-    topic: str
-    partition: int
-    committed: int | None
-    end: int | None
-    lag: int | None
-    """Records between the two; None where either is not known."""
-
-    member: str | None
-    host: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class ResetRow:
     topic: str
     partition: int
@@ -57,7 +42,7 @@ class ResetRow:
 
 @click.group("group")
 def command() -> None:
-    """List, describe, reset and delete consumer groups.
+    """List, describe, reset and delete groups, consumer and share groups alike.
 
     \b
     Examples:
@@ -105,7 +90,7 @@ def describe(groups: tuple[str, ...], bootstrap: str, as_json: bool) -> None:
       trivium group describe billing --json | jq '[.groups[].partitions[].lag] | add'
     """
     with reach(bootstrap) as cluster:
-        facts = [_survey(cluster, group_id) for group_id in dict.fromkeys(groups)]
+        facts = [survey(cluster, group_id) for group_id in dict.fromkeys(groups)]
     if as_json:
         write_json({"groups": facts})
         return
@@ -172,14 +157,13 @@ def reset(
     if partitions and len(topics) != 1:
         raise click.UsageError("--partition goes with one --topic.")
     with reach(bootstrap) as cluster:
-        before = committed_offsets(cluster, group)
+        before = places_of(cluster, group)
         keys = _keys_to_reset(cluster, group, before, topics, partitions)
         after = point.resolve(cluster, keys)
         if not dry_run:
-            commit_offsets(cluster, group, {key: CommittedOffset(offset) for key, offset in after.items()})
+            move(cluster, group, after)
     rows = [
-        ResetRow(key.topic, key.partition, before[key].offset if key in before else None, offset)
-        for key, offset in sorted(after.items())
+        ResetRow(key.topic, key.partition, before.get(key), offset) for key, offset in sorted(after.items())
     ]
     if as_json:
         write_json({"group": group, "dry_run": dry_run, "partitions": rows})
@@ -219,58 +203,6 @@ def delete(groups: tuple[str, ...], if_exists: bool, is_sure: bool, bootstrap: s
         )
 
 
-def _survey(cluster: Cluster, group_id: str) -> dict[str, Any]:
-    """Everything about a group, ready for JSON."""
-    group = describe_group(cluster, group_id)
-    committed = committed_offsets(cluster, group_id)
-    owners = {key: member for member in group.members for key in member.partitions}
-    keys = sorted(set(committed) | set(owners))
-    ends = list_offsets(cluster, dict.fromkeys(_existing(cluster, keys), LATEST))
-    rows = []
-    for key in keys:
-        end = ends.get(key)
-        owner = owners.get(key)
-        offset = committed[key].offset if key in committed else None
-        end_offset = end.offset if isinstance(end, FoundOffset) else None
-        lag = None if offset is None or end_offset is None else max(0, end_offset - offset)
-        rows.append(
-            LagRow(
-                key.topic,
-                key.partition,
-                offset,
-                end_offset,
-                lag,
-                None if owner is None else owner.client_id,
-                None if owner is None else owner.host.lstrip("/"),
-            )
-        )
-    return _group_facts(group, rows)
-
-
-def _group_facts(group: Group, rows: list[LagRow]) -> dict[str, Any]:
-    return {
-        "group": group.group_id,
-        "state": group.state,
-        "type": group.group_type,
-        "assignor": group.assignor,
-        "coordinator": group.coordinator_id,
-        "members": len(group.members),
-        "partitions": rows,
-    }
-
-
-def _existing(cluster: Cluster, keys: Iterable[TopicPartition]) -> list[TopicPartition]:
-    """Those that still have a leader to ask: a group outlives the topics that it has read."""
-    known = cluster.topics()
-    return [
-        key
-        for key in keys
-        if key.topic in known
-        and key.partition < len(known[key.topic].partitions)
-        and known[key.topic].partitions[key.partition].leader_id >= 0
-    ]
-
-
 def _keys_to_reset(
     cluster: Cluster,
     group: str,
@@ -282,7 +214,7 @@ def _keys_to_reset(
         return [
             key for topic in dict.fromkeys(topics) for key in chosen_partitions(cluster, topic, partitions)
         ]
-    keys = _existing(cluster, sorted(committed))
+    keys = existing(cluster, sorted(committed))
     if not keys:
         raise ClientError(f"Group {group} has read nothing yet; say of which topic with --topic.")
     return keys

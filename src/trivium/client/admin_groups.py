@@ -1,6 +1,6 @@
 """Groups: list, describe, delete. Their offsets are in ``group_offsets``.
 
-Classic groups and those of KIP-848 are described by different requests and come out alike.
+Classic groups, those of KIP-848 and share groups are described by different requests and come out alike.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from trivium.client.errors import Refused
 from trivium.client.topology import TopicPartition
 from trivium.messages.api import consumer_group_describe as consumer_groups
 from trivium.messages.api import describe_groups as classic_groups
+from trivium.messages.api import share_group_describe as share_groups
 from trivium.messages.api.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -20,12 +21,16 @@ from trivium.messages.api.consumer_group_describe import (
 from trivium.messages.api.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from trivium.messages.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from trivium.messages.api.list_groups import ListGroupsRequest, ListGroupsResponse
+from trivium.messages.api.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from trivium.messages.consumer_protocol import decode_assignment
 from trivium.messages.errors import ErrorCode
 from trivium.wire.errors import DecodeError
 
 CONSUMER_PROTOCOL = "consumer"
 """What classic groups of consumers call their protocol; members of others explain themselves differently."""
+
+SHARE = "share"
+"""The type of a share group (KIP-932)."""
 
 DEAD = "Dead"
 """The state in which brokers before KIP-1043 describe a group that is not there."""
@@ -96,10 +101,17 @@ def describe_group(cluster: Cluster, group_id: str) -> Group:
         code = ErrorCode.of(described.error_code)
         if code is ErrorCode.NONE:
             return _consumer_group(described, cluster.coordinator_id(group_id))
-        # Not a group of the new kind; it may still be a classic one.
+        # Not a group of the new kind; it may still be another one.
         if code is not ErrorCode.GROUP_ID_NOT_FOUND:
             raise Refused(code, f"group {group_id}", described.error_message)
+    shared = _described_share_group(cluster, group_id, deadline)
+    if shared is not None:
+        return _share_group(shared, cluster.coordinator_id(group_id))
     return _describe_classic_group(cluster, group_id, deadline)
+
+
+def is_share_group(cluster: Cluster, group_id: str) -> bool:
+    return _described_share_group(cluster, group_id, Deadline(cluster.timeout_s)) is not None
 
 
 def delete_groups(cluster: Cluster, group_ids: Sequence[str]) -> dict[str, Refused | None]:
@@ -118,6 +130,28 @@ def delete_groups(cluster: Cluster, group_ids: Sequence[str]) -> dict[str, Refus
                 None if code is ErrorCode.NONE else Refused(code, f"group {each.group_id}")
             )
     return outcomes
+
+
+def _described_share_group(
+    cluster: Cluster, group_id: str, deadline: Deadline
+) -> share_groups.DescribedGroup | None:
+    """None if there is no share group of that name, or the broker has none at all."""
+    if not cluster.coordinator(group_id)(deadline).versions.offers(ShareGroupDescribeRequest):
+        return None
+    answer = cluster.call(
+        cluster.coordinator(group_id),
+        ShareGroupDescribeRequest(group_ids=[group_id], include_authorized_operations=False),
+        ShareGroupDescribeResponse,
+        codes=lambda response: [each.error_code for each in response.groups],
+        deadline=deadline,
+    )
+    (described,) = answer.groups
+    code = ErrorCode.of(described.error_code)
+    if code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION):
+        return None
+    if code is not ErrorCode.NONE:
+        raise Refused(code, f"group {group_id}", described.error_message)
+    return described
 
 
 def _describe_classic_group(cluster: Cluster, group_id: str, deadline: Deadline) -> Group:
@@ -185,6 +219,31 @@ def _consumer_group(described: consumer_groups.DescribedGroup, coordinator_id: i
         described.group_id,
         described.group_state,
         "consumer",
+        described.assignor_name,
+        coordinator_id,
+        tuple(members),
+    )
+
+
+def _share_group(described: share_groups.DescribedGroup, coordinator_id: int) -> Group:
+    members = [
+        Member(
+            member.member_id,
+            None,
+            member.client_id,
+            member.client_host,
+            tuple(
+                TopicPartition(topic.topic_name, partition)
+                for topic in member.assignment.topic_partitions
+                for partition in topic.partitions
+            ),
+        )
+        for member in described.members
+    ]
+    return Group(
+        described.group_id,
+        described.group_state,
+        SHARE,
         described.assignor_name,
         coordinator_id,
         tuple(members),
