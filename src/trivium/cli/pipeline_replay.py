@@ -5,7 +5,8 @@ import click
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
-from trivium.cli.pipeline_running import flow_named, refusals, run_flows, runnable, spark_options
+from trivium.cli.pipeline_running import flow_named, refusals, run_flows, runnable
+from trivium.cli.pipeline_spark import spark_options
 from trivium.pipeline.trigger import AVAILABLE_NOW
 
 

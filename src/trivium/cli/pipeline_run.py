@@ -5,7 +5,8 @@ import click
 from trivium.cli.connecting import json_option
 from trivium.cli.output import printable
 from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option
-from trivium.cli.pipeline_running import run_flows, runnable, spark_options
+from trivium.cli.pipeline_running import run_flows, runnable
+from trivium.cli.pipeline_spark import spark_options
 from trivium.pipeline.mistake import Mistake
 from trivium.pipeline.trigger import Trigger, parse_trigger
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from trivium.cli.output import printable, write_json, writing
 from trivium.cli.pipeline_file import read_pipeline
+from trivium.cli.pipeline_spark import running_spark
 from trivium.cli.pipeline_watching import watching
 from trivium.client.door import Door
 from trivium.client.errors import ClientError
@@ -27,30 +28,7 @@ from trivium.spark.running.tally import Tally
 from trivium.spark.tables.errors import TableError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from trivium.spark.running.run import Run
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_LOG_LEVEL: Final = "trivium.spark_log"
-
-
-def spark_options(command: F) -> F:
-    """Where Spark runs, for the command; what it writes about itself, for ``_spark``."""
-    master = click.option(
-        "--master", metavar="URL", help="Where Spark runs: local[*], or TRIVIUM_MASTER, unless said."
-    )
-    log = click.option(
-        "--spark-log",
-        type=click.Choice(["off", "error", "warn", "info"]),
-        default="off",
-        show_default=True,
-        expose_value=False,
-        callback=lambda context, _, level: context.meta.update({_LOG_LEVEL: level.upper()}),
-        help="What Spark writes of its own, on standard error: why a flow stopped is said anyway.",
-    )
-    return master(log(command))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +77,7 @@ def run_flows(
 ) -> list[Tally]:
     """Start flows, watch them until they end or Ctrl-C comes, and show what they did. ``is_live``: they read
     the topics as they come, so the broker knows how far behind they are."""
-    with refusals(), _until_interrupted() as is_interrupted, _spark(master) as spark:
+    with refusals(), _until_interrupted() as is_interrupted, running_spark(master) as spark:
         from trivium.spark.running.run import Run
 
         with Run(definition, spark, door.bootstrap, door.security) as run:
@@ -126,41 +104,6 @@ def refusals() -> Iterator[None]:
         yield
     except (CannotRun, ClientError, TableError) as error:
         raise click.ClickException(printable(str(error))) from error
-
-
-@contextmanager
-def _spark(master: str | None) -> "Iterator[SparkSession]":
-    """Whoever has started it ends it."""
-    from trivium.spark import session
-    from trivium.spark.launch.errors import LaunchError
-
-    is_running = _is_spark_running()
-
-    # PySpark takes Ctrl-C over while it starts, and raises out of whatever is done at that moment. It hears
-    # of none until it has started, and then the handler is ours again.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    ours = signal.getsignal(signal.SIGINT)
-    level = click.get_current_context().meta[_LOG_LEVEL]
-    try:
-        spark = session(master) if is_running else session(master, spark_log_level=level)
-    except LaunchError as error:
-        raise click.ClickException(printable(str(error))) from error
-    finally:
-        signal.signal(signal.SIGINT, ours)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    try:
-        yield spark
-    finally:
-        if not is_running:
-            spark.stop()
-
-
-def _is_spark_running() -> bool:
-    try:
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        return False
-    return SparkSession.getActiveSession() is not None
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from trivium.testing import Broker
 
 pytestmark = pytest.mark.pipelines
 
+NOBODY = "127.0.0.1:1"
+
 PIPELINE = """
 [pipeline]
 name = "shop"
@@ -49,10 +51,19 @@ def test_runs_go_on_where_they_were_and_the_broker_knows(
     (flow,) = facts("pipeline", "status", file, "--broker", broker.bootstrap)["flows"]
     assert (flow["group"], flow["lag_records"]) == ("shop.kept", 0)
 
-    said = output("pipeline", "reset", file, "kept", "--yes")
+    metadata = Path(".trivium/shop/checkpoints/kept/metadata")
+    ours = metadata.read_text()
+    metadata.write_text('{"id": "00000000-0000-0000-0000-000000000000"}')
+    assert "is not the checkpoint that they were written with" in complaint(*once)
+    metadata.write_text(ours)
+
+    reset = ("pipeline", "reset", file, "kept", "--yes", "--broker", broker.bootstrap)
+    said = output(*reset)
+    (flow,) = facts("pipeline", "status", file, "--broker", broker.bootstrap)["flows"]
+    assert (flow["lag_records"], flow["has_begun"]) == (5, False), "the broker has forgotten it, too"
     assert "a run refuses to write its rows again until it is removed" in said
     assert "the checkpoint" in complaint(*once)
-    said = output("pipeline", "reset", file, "kept", "--remove-output", "--yes")
+    said = output(*reset, "--remove-output")
     assert "Removes the delta table kept with all its rows." in said
     (again,) = facts(*once)["flows"]
     assert again["rows_out"] == 4
@@ -63,10 +74,12 @@ def test_reset_asks_and_leaves_foreign_folders_alone(file: str) -> None:
     Path("kept").mkdir()
     Path("kept/precious.txt").touch()
     Path(".trivium/shop/checkpoints/kept").mkdir(parents=True)
-    refused = run("pipeline", "reset", file, "kept", "--remove-output", stdin=b"n\n")
+    reset = ("pipeline", "reset", file, "kept", "--remove-output", "--broker", NOBODY)
+    refused = run(*reset, stdin=b"n\n")
     assert refused.exit_code == 1
     assert Path(".trivium/shop/checkpoints/kept").exists()
-    said = output("pipeline", "reset", file, "kept", "--remove-output", stdin=b"y\n")
+    said = output(*reset, stdin=b"y\n")
+    assert "shows how far shop.kept was until the next run: Nothing listens at" in said
     assert "has no rows of any flow, and is left alone" in said
     assert Path("kept/precious.txt").exists()
     assert not Path(".trivium/shop/checkpoints/kept").exists()

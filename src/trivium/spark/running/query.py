@@ -148,11 +148,18 @@ def _check_table(rows: "DataFrame", plan: SinkPlan, sink: TableSink, *, may_grow
     from pyspark.sql.pandas.types import to_arrow_schema
 
     store = open_store(sink)
-    known = [name for name in store.writers() if name.startswith(f"{MARKER}.{plan.flow}.")]
-    if known and query_id_of(plan.checkpoint) is None:
+    known = {name for name in store.writers() if name.startswith(f"{MARKER}.{plan.flow}.")}
+    query_id = query_id_of(plan.checkpoint)
+    if known and query_id is None:
         raise CannotRun(
             f"The table {sink.table} has rows of {plan.flow}, and the checkpoint {plan.checkpoint} that "
             "knows how far it came is gone: all would be written again. Bring the checkpoint back, or "
+            "remove the table, or write to another."
+        )
+    if known and f"{MARKER}.{plan.flow}.{query_id}" not in known:
+        raise CannotRun(
+            f"The table {sink.table} has rows of {plan.flow}, and {plan.checkpoint} is not the checkpoint "
+            "that they were written with: some would be there twice, or never. Bring that one back, or "
             "remove the table, or write to another."
         )
     schema = to_arrow_schema(rows.schema, timezone="UTC")

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.pipeline.checking.graph import graph_of
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.sink import Sink, TableSink
@@ -29,13 +30,13 @@ class Reset:
 
 
 def plan_reset(definition: Definition, flow: Flow, *, removes_output: bool) -> Reset:
-    checkpoint = _folder(definition.checkpoint_of(flow))
+    checkpoint, group = _folder(definition.checkpoint_of(flow)), definition.group_of(flow)
     sentences, folders = [], []
     if checkpoint.exists():
         folders.append(checkpoint)
-        sentences.append(f"Forgets how far {definition.group_of(flow)} has read ({checkpoint}).")
+        sentences.append(f"Forgets how far {group} has read ({checkpoint}, and in the broker).")
     else:
-        sentences.append(f"{definition.group_of(flow)} has no checkpoint; there is nothing to forget.")
+        sentences.append(f"{group} has no checkpoint; there is nothing to forget.")
     # Where it began, and with its rows what was filled and sent through again, is forgotten, too.
     memories = [definition.beginnings_of(flow)]
     memories += [definition.backfills_of(flow), definition.replay_of(flow)] if removes_output else []
@@ -45,7 +46,7 @@ def plan_reset(definition: Definition, flow: Flow, *, removes_output: bool) -> R
             sentence, folder = _output(sink, removes_output=removes_output)
             sentences.append(sentence)
             folders += [folder] if folder is not None else []
-    sentences.append("The next run begins where the sources say: " + _starts(definition) + ".")
+    sentences.append("The next run begins where the sources say: " + _starts(definition, flow) + ".")
     return Reset(tuple(sentences), tuple(folders))
 
 
@@ -68,8 +69,6 @@ def _folder(path: str) -> Path:
     return Path(path.removeprefix("file://"))
 
 
-def _starts(definition: Definition) -> str:
-    from trivium.pipeline.source import TopicSource
-
-    topics = [each for each in definition.sources if isinstance(each, TopicSource)]
+def _starts(definition: Definition, flow: Flow) -> str:
+    topics = graph_of(definition).topic_sources(definition, flow)
     return ", ".join(f"{each.name} at {each.start.kind}" for each in topics)
