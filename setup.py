@@ -7,6 +7,7 @@ those that it imports. Where that cannot be compiled the modules run interpreted
 """
 
 import ast
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,9 @@ DIRECTIVES = {
     "initializedcheck": False,
     "auto_pickle": False,
 }
+
+fingerprint = runpy.run_path(str(FOLDER.with_name("kernel_sources.py")))["fingerprint"]
+"""Compiled in, so that a kernel that has grown old is known as such."""
 
 
 def joined_source(folder: Path) -> str:
@@ -77,7 +81,7 @@ def main() -> None:
     from Cython.Build import cythonize
     from setuptools import Extension, setup
 
-    source = joined_source(FOLDER)
+    source = f"{joined_source(FOLDER)}\nmade_from = {fingerprint(FOLDER)}\n"
     JOINED.parent.mkdir(parents=True, exist_ok=True)
     if not JOINED.exists() or JOINED.read_text() != source:
         JOINED.write_text(source)  # Only if it is news: Cython goes by the time of the file.

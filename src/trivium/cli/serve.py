@@ -152,7 +152,7 @@ def greeting(node: "Node", configuration: "Configuration") -> list[str]:
     lines.append(f"  {'acks=all':9} {survives[configuration.durability]}")
     if not kernel.compiled:
         lines.append(
-            "The compiled kernel is missing: everything works, and is slower. Install with a C compiler"
+            "The compiled kernel is not in use: everything works, and is slower. Install with a C compiler"
         )
         lines.append("at hand to have it built.")
     lines.append("Ctrl-C stops it.")

@@ -3,7 +3,8 @@ loop over files, ``sync_line``, which says why it is here.
 
 The kernel is one source in two forms. ``interpreted`` is the modules of this folder as they stand; ``native``
 is the same modules compiled as one (``setup.py``), which is there if a C compiler was at hand. Here one of
-them is chosen; ``TRIVIUM_KERNEL=python`` in the environment asks for the interpreted one.
+them is chosen; ``TRIVIUM_KERNEL=python`` in the environment asks for the interpreted one. A compiled form
+that was made from other sources than those that are here is passed over, with a sentence in the log.
 
 The source is plain Python in Cython's pure mode and means the same either way (the tests hold both to it).
 What keeps it safe when compiled, where a wrong index is a crash and not an ``IndexError``:
@@ -22,15 +23,40 @@ nothing returns True. Compiled, all modules share one namespace: ``setup.py`` re
 meanings.
 """
 
+import logging
 import os
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING or os.environ.get("TRIVIUM_KERNEL") == "python":
+from trivium.records.kernel_sources import fingerprint
+
+_NATIVE = f"{__name__}.native"
+
+
+def _native() -> ModuleType | None:
+    """The compiled form, if there is one and it was made from these sources."""
+    try:
+        native = import_module(_NATIVE)
+    except ImportError as error:
+        if error.name == _NATIVE:
+            return None
+    else:
+        if getattr(native, "made_from", None) == fingerprint(Path(__file__).parent):
+            return native
+    logging.getLogger("trivium").warning(
+        "The compiled kernel was made from other sources than these, so the slower interpreted one is used; "
+        "`pip install --editable .` in the checkout builds it anew."
+    )
+    return None
+
+
+if TYPE_CHECKING:
     import trivium.records.kernel.interpreted as form
 else:
-    try:
-        import trivium.records.kernel.native as form
-    except ModuleNotFoundError:
+    form = None if os.environ.get("TRIVIUM_KERNEL") == "python" else _native()
+    if form is None:
         import trivium.records.kernel.interpreted as form
 
 compiled = form.compiled
