@@ -207,6 +207,45 @@ def test_confluent_transaction_goes_on_after_a_restart_of_the_broker() -> None:
         assert read(own, "t") == ["after", "before"]
 
 
+@pytest.mark.parametrize("commits", [True, False], ids=["committed", "aborted"])
+def test_confluent_transaction_goes_on_over_a_kill_after_each_of_its_steps(commits: bool) -> None:
+    """Issue 6: kill -9 between each step; what it says in the end counts, for records and offsets."""
+    with group_broker() as own:
+        own.create_topic("t", 2)
+        group = Consumer({"bootstrap.servers": own.bootstrap, "group.id": "g", "log_level": 0})
+        # When every broker is gone librdkafka 2.16 begins anew, and may wait for one it has given up.
+        backoff = {"reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 50}
+        producer = producer_of(own, "tx", **backoff, **{"metadata.recovery.strategy": "none"})
+
+        def kill() -> None:
+            own.kill()
+            own.start()
+
+        kill()
+        producer.begin_transaction()
+        kill()
+        producer.produce("t", "one", partition=0)
+        kill()
+        assert producer.flush(PATIENCE_SECONDS) == 0
+        kill()
+        offsets = [TopicPartition("t", 0, 5)]
+        producer.send_offsets_to_transaction(offsets, group.consumer_group_metadata(), PATIENCE_SECONDS)
+        kill()
+        producer.produce("t", "two", partition=1)
+        assert producer.flush(PATIENCE_SECONDS) == 0
+        kill()
+        (producer.commit_transaction if commits else producer.abort_transaction)(PATIENCE_SECONDS)
+        kill()
+        assert read(own, "t") == (["one", "two"] if commits else [])
+        (found,) = group.committed([TopicPartition("t", 0)], PATIENCE_SECONDS)
+        assert (found.offset == 5) is commits
+        producer.begin_transaction()
+        producer.produce("t", "next", partition=0)
+        producer.commit_transaction(PATIENCE_SECONDS)
+        assert read(own, "t") == (["next", "one", "two"] if commits else ["next"])
+        group.close()
+
+
 # -- aiokafka ------------------------------------------------------------------------------------
 
 

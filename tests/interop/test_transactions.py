@@ -108,6 +108,35 @@ def test_java_transaction_goes_on_after_a_restart(puppet: Puppet, topic: str, br
     assert puppet.ask("read-committed", topic, 0) == ["before", "next"]
 
 
+@pytest.mark.parametrize("ending", ["tx-commit", "tx-abort"])
+def test_java_transaction_goes_on_over_a_kill_after_each_of_its_steps(
+    puppet: Puppet, topic: str, broker: Restartable, ending: str
+) -> None:
+    """Issue 6: kill -9 between each step; by the oldest and the newest way of a transaction."""
+    if puppet.name not in (f"java-{JAVA_CLIENTS[0]}", f"java-{JAVA_CLIENTS[-1]}"):
+        pytest.skip("twice is enough")
+    steps: tuple[tuple[str, *tuple[str | int, ...]], ...] = (
+        ("tx-init", "p", topic, TIMEOUT_MS),
+        ("tx-begin", "p"),
+        ("tx-send", "p", topic, 0, "one"),
+        ("tx-offset", "p", topic, topic, 0, 7),
+        ("tx-send", "p", topic, 1, "two"),
+        (ending, "p"),
+    )
+    for step in steps:
+        puppet.ask(*step)
+        broker.restart(killed=True)
+    is_committed = ending == "tx-commit"
+    assert [puppet.ask("read-committed", topic, partition) for partition in (0, 1)] == (
+        [["one"], ["two"]] if is_committed else [[], []]
+    )
+    assert puppet.ask("committed", topic, topic) == ({"0": 7} if is_committed else {})
+    puppet.ask("tx-begin", "p")
+    puppet.ask("tx-send", "p", topic, 0, "next")
+    puppet.ask("tx-commit", "p")
+    assert puppet.ask("read-committed", topic, 0) == (["one", "next"] if is_committed else ["next"])
+
+
 # -- Kafka's tools -------------------------------------------------------------------------------
 
 
