@@ -59,6 +59,7 @@ class StillTransport:
 class StillSession:
     in_flight = 0
     has_room = True
+    has_foresight = False
     is_idle = True
     held_bytes = 0
     is_between_requests = True
@@ -73,6 +74,9 @@ class StillSession:
         pass
 
     def proceed(self) -> None:
+        pass
+
+    def prepare(self) -> None:
         pass
 
     def data_to_send(self) -> list[Buffer]:

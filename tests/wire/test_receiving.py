@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.wire import receiving
 from trivium.wire.errors import DecodeError
 from trivium.wire.framing import KAFKA_LENGTH
-from trivium.wire.receiving import BODY_BYTES_MIN, GROWTH, Receiver
+from trivium.wire.receiving import ASIDE_BYTES_MAX, BODY_BYTES_MIN, GROWTH, SPARE_BYTES_MAX, Receiver
 
 SCRATCH_BYTES = 64
 FRAME_BYTES_MAX = 1 << 20
@@ -89,6 +90,8 @@ def test_announced_length_is_not_an_allocation() -> None:
     """S2: memory grows with what has come, never with what was promised."""
     feed = Feed(bytes_max=100 << 20)
     feed.take(struct.pack(">i", 99 << 20) + bytes(10))
+    assert feed.receiver.held_bytes == 14
+    feed.take(bytes(SCRATCH_BYTES - 14))
     assert feed.receiver.held_bytes == BODY_BYTES_MIN
     feed.take(bytes(BODY_BYTES_MIN))
     assert feed.receiver.held_bytes <= GROWTH * 2 * BODY_BYTES_MIN
@@ -107,8 +110,82 @@ def test_large_frame_has_never_much_more_memory_than_has_come(size: int) -> None
 def test_space_never_reaches_behind_the_frame_that_is_waited_for() -> None:
     """What follows a large frame belongs to the next read."""
     feed = Feed()
-    feed.take(struct.pack(">i", 100) + bytes(20))
-    assert len(feed.receiver.space(feed.scratch)) == 80
+    feed.take(struct.pack(">i", 100) + bytes(SCRATCH_BYTES - 4))
+    assert len(feed.receiver.space(feed.scratch)) == 104 - SCRATCH_BYTES
+
+
+# -- a frame that has just begun ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("begun_bytes", [1, 4, 8, ASIDE_BYTES_MAX])
+def test_frame_of_which_little_has_come_still_lies_in_the_scratch(begun_bytes: int) -> None:
+    """Clients send a length by itself: that must not cost a copy of the rest. Others use the scratch too."""
+    body = bytes(range(256)) * 40
+    receiver = Receiver(KAFKA_LENGTH, FRAME_BYTES_MAX)
+    scratch = memoryview(bytearray(64 << 10))
+    data = framed(body)
+    receiver.space(scratch)[:begun_bytes] = data[:begun_bytes]
+    assert list(receiver.received(begun_bytes, scratch)) == []
+    assert receiver.held_bytes == begun_bytes
+    assert not receiver.is_between_frames
+    scratch[:] = b"?" * len(scratch)
+    rest = data[begun_bytes:]
+    receiver.space(scratch)[: len(rest)] = rest
+    (frame,) = receiver.received(len(rest), scratch)
+    assert frame == body
+    scratch[4] = ord("x")
+    assert frame[0] == ord("x")
+
+
+def test_frame_of_which_more_has_come_is_not_copied_twice() -> None:
+    receiver = Receiver(KAFKA_LENGTH, FRAME_BYTES_MAX)
+    scratch = memoryview(bytearray(64 << 10))
+    data = framed(bytes(20_000))[: ASIDE_BYTES_MAX + 1]
+    scratch[: len(data)] = data
+    assert list(receiver.received(len(data), scratch)) == []
+    assert receiver.held_bytes > ASIDE_BYTES_MAX + 1
+
+
+# -- memory that is used again -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def spares(monkeypatch: pytest.MonkeyPatch) -> list[bytearray]:
+    kept: list[bytearray] = []
+    monkeypatch.setattr(receiving, "_spares", kept)
+    return kept
+
+
+def test_memory_of_a_large_frame_serves_the_next_one_of_any_connection(spares: list[bytearray]) -> None:
+    first, second = Feed(), Feed()
+    first.take(framed(b"a" * 30_000))
+    (kept,) = spares
+    second.take(framed(b"b" * 25_000))
+    assert second.frames == [b"b" * 25_000]
+    assert [spare is kept for spare in spares] == [True]
+
+
+def test_kept_memory_is_nobodys_while_a_frame_comes_in(spares: list[bytearray]) -> None:
+    """Two large frames at once never share a byte."""
+    Feed().take(framed(bytes(30_000)))
+    one, other = Feed(), Feed()
+    for at in range(0, 30_004, 1_000):
+        one.take(framed(b"a" * 30_000)[at : at + 1_000])
+        other.take(framed(b"b" * 30_000)[at : at + 1_000])
+    assert one.frames == [b"a" * 30_000]
+    assert other.frames == [b"b" * 30_000]
+
+
+def test_memory_is_kept_within_its_limit_and_given_to_those_who_need_about_as_much(
+    spares: list[bytearray],
+) -> None:
+    """S2: a small frame does not take what was made for a large one."""
+    feed = Feed(bytes_max=100 << 20)
+    feed.take(framed(bytes(SPARE_BYTES_MAX + 1)), 1 << 20)
+    assert sum(map(len, spares)) <= SPARE_BYTES_MAX
+    feed.take(framed(bytes(SPARE_BYTES_MAX)), 1 << 20)
+    feed.take(struct.pack(">i", 1 << 20) + bytes(SCRATCH_BYTES))
+    assert feed.receiver.held_bytes == BODY_BYTES_MIN
 
 
 def test_ceiling_may_be_raised_between_two_frames_of_one_read() -> None:

@@ -72,6 +72,8 @@ class Cluster:
         self._metadata_log = metadata_log
         self._metadata_epoch = max(METADATA_EPOCH, metadata_log.epoch_at(metadata_log.log_end_offset - 1))
         self._live: dict[tuple[str, int], LivePartition] = {}
+        self._lives = 0
+        """How many there have been."""
         self.mutations = 0
         """Partitions that were made and deleted, since the start."""
         self.removed: list[Callable[[Topic], None]] = []
@@ -123,7 +125,9 @@ class Cluster:
                 raise Refused(Fault.STORAGE, f"{topic.name}-{index} lies in a directory that is offline")
             raise Refused(Fault.LEADER_NOT_AVAILABLE if placed.leader < 0 else Fault.NOT_LEADER)
         log = self.storage.log(topic.name, index)
-        live = LivePartition(topic.name, index, log, placed.leader_epoch, self.rules_for(topic.name))
+        self._lives += 1
+        rules = self.rules_for(topic.name)
+        live = LivePartition(topic.name, index, log, placed.leader_epoch, rules, self._lives)
         self._live[topic.name, index] = live
         return live
 

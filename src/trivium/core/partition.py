@@ -37,14 +37,18 @@ class Waiting(Protocol):
 class LivePartition:
     """Made when a partition is first used; forgotten when its topic is deleted."""
 
-    __slots__ = ("index", "leader_epoch", "log", "rules", "topic", "waiting")
+    __slots__ = ("index", "leader_epoch", "life", "log", "rules", "topic", "waiting")
 
-    def __init__(self, topic: str, index: int, log: Log, leader_epoch: int, rules: Rules) -> None:
+    def __init__(
+        self, topic: str, index: int, log: Log, leader_epoch: int, rules: Rules, life: int = 0
+    ) -> None:
+        """``life`` tells it from those that had its name before, and whose records were others."""
         self.topic = topic
         self.index = index
         self.log = log
         self.leader_epoch = leader_epoch
         self.rules = rules
+        self.life = life
         self.waiting: dict[Waiting, None] = {}
 
     def announce(self, size_bytes: int) -> None:

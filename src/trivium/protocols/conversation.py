@@ -4,6 +4,7 @@
     data_to_send        bytes out, when there are some; ``wake`` is called when some come up in between
     farewell            what is said last
     proceed             answers have left: begin what had to wait
+    prepare             nobody asks for anything: get ready what will be asked next, if it is known
     peer_finished       nothing more will come, answers are still taken
     close               nobody is there any more
 
@@ -72,6 +73,8 @@ class Conversation(Generic[T]):
     caller: Caller
     has_ended = False
     """None of the protocols has a word for that."""
+    has_foresight = False
+    """Whether there is something to prepare."""
 
     def __init__(self, receiver: Receiver, requests_in_flight_max: int, wake: Callable[[], None]) -> None:
         self._receiver = receiver
@@ -167,6 +170,9 @@ class Conversation(Generic[T]):
             self._waiting = waiting
         if self._failure is not None:
             self._end_failed()
+
+    def prepare(self) -> None:
+        """Only where there is foresight."""
 
     def _refuse(self, frame_bytes: int) -> None:
         """For the receiver: a frame is larger than it may be."""

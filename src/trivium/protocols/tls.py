@@ -151,6 +151,14 @@ class TlsSession:
     def requests(self) -> int:
         return 0 if self.inner is None else self.inner.requests
 
+    @property
+    def has_foresight(self) -> bool:
+        return self.inner is not None and self.inner.has_foresight
+
+    def prepare(self) -> None:
+        if self.inner is not None:
+            self.inner.prepare()
+
     def proceed(self) -> None:
         if self.inner is not None:
             self.inner.proceed()

@@ -83,6 +83,14 @@ class UndecidedSession:
     def requests(self) -> int:
         return 0 if self.decided is None else self.decided.requests
 
+    @property
+    def has_foresight(self) -> bool:
+        return self.decided is not None and self.decided.has_foresight
+
+    def prepare(self) -> None:
+        if self.decided is not None:
+            self.decided.prepare()
+
     def proceed(self) -> None:
         if self.decided is not None:
             self.decided.proceed()

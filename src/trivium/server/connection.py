@@ -164,6 +164,8 @@ class Connection(asyncio.BufferedProtocol):
                 self._count_untaken()
             else:
                 self._send()
+                if session.has_foresight:
+                    self._all.when_idle(self._prepare)
         if not self.is_stuck and not session.has_room:
             self._proceed()
         if self.is_finished and session.is_idle and not session.out_bytes:
@@ -179,6 +181,10 @@ class Connection(asyncio.BufferedProtocol):
         self._outgoing.send(parts, size_bytes)
         self._quiet_since = shared.loop.time()
         self._hold(session.held_bytes)
+
+    def _prepare(self) -> None:
+        if not self.is_closed and not self.is_stuck:
+            self.session.prepare()
 
     def _proceed(self) -> None:
         """Answers have left: begin what waited for that, and come back for its answers."""

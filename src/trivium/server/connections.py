@@ -5,6 +5,7 @@ else happens.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -69,3 +70,23 @@ class Connections:
         self.traffic = Traffic()
         self.guard: Guard
         self.open: dict[Connection, None] = {}
+
+        self._for_later: list[Callable[[], None]] = []
+
+    def when_idle(self, call: Callable[[], None]) -> None:
+        """Call it when the loop has looked for bytes and found none. If it finds some those are more urgent,
+        and it is not called at all.
+        """
+        if not self._for_later:
+            # What is called soon is called before the loop looks for bytes.
+            self.loop.call_soon(self._look_once, self.traffic.in_bytes)
+        self._for_later.append(call)
+
+    def _look_once(self, in_bytes: int) -> None:
+        self.loop.call_soon(self._call_if_idle, in_bytes)
+
+    def _call_if_idle(self, in_bytes: int) -> None:
+        calls, self._for_later = self._for_later, []
+        if self.traffic.in_bytes == in_bytes:
+            for call in calls:
+                call()

@@ -6,8 +6,13 @@ frame is asked for: most frames lie in the shared ``scratch`` that the next read
 
     frame   length (4 bytes), then that many bytes
 
-A frame larger than the scratch gets memory of its own, which grows with what has arrived and never with
-what was announced (promises S2, S3): ``GROWTH`` times as much at most.
+The beginning of a frame of which little has come is set aside, and put in front of what comes next: so a
+frame whose length was sent by itself still lies in the scratch, whole. A frame of which more has come gets
+memory of its own, which grows with what has arrived and never with what was announced (promises S2, S3):
+``GROWTH`` times as much at most.
+
+That memory is used again, by whichever receiver is next (``_spares``): new memory has to be cleared, which
+takes as long as receiving into it. Some is kept, ``SPARE_BYTES_MAX`` at most.
 
 A frame that is larger than allowed is a ``DecodeError``, unless there is ``refuse``: that is told how large
 the frame is, in its turn between the frames before and after, and the frame's bytes are passed over without
@@ -24,12 +29,28 @@ GROWTH: Final = 5
 """A send of 1,000 messages of 1 KB, a little more than 1 MiB, grows once if it began with a full scratch."""
 BODY_BYTES_MIN: Final = 16 << 10
 """The first memory of a frame that did not come whole."""
+ASIDE_BYTES_MAX: Final = 4 << 10
+"""Of a frame that has just begun, its length among them: more is not worth copying twice."""
+SPARE_BYTES_MAX: Final = 2 << 20
+"""What is kept for the next large frame: room for a send of 1,000 messages of 1 KB, or a batch of 1 MB."""
+
+_spares: list[bytearray] = []
+"""One block at most. Nodes of several threads may share it: taking and leaving are single steps of a list."""
 
 
 class Receiver:
     """``bytes_max`` may be changed and counts for the next length read."""
 
-    __slots__ = ("_body", "_filled", "_frame_bytes", "_head", "_length", "_refuse", "_unwanted", "bytes_max")
+    __slots__ = (
+        "_begun",
+        "_body",
+        "_filled",
+        "_frame_bytes",
+        "_length",
+        "_refuse",
+        "_unwanted",
+        "bytes_max",
+    )
 
     def __init__(
         self, length: struct.Struct, bytes_max: int, refuse: Callable[[int], None] | None = None
@@ -40,59 +61,62 @@ class Receiver:
         self._refuse = refuse
         self._unwanted = 0
         """Bytes of a refused frame that are still to come."""
-        self._head = b""
-        """The first bytes of a length that was torn."""
+        self._begun = b""
+        """What was set aside: the beginning of a frame with its length, or a part of the length."""
         self._body: bytearray | None = None
+        """Memory of the frame's own, which may be more than the frame needs."""
         self._filled = 0
         self._frame_bytes = 0
 
     @property
     def held_bytes(self) -> int:
         """What memory a frame on its way takes."""
-        return 0 if self._body is None else len(self._body)
+        return len(self._begun) if self._body is None else len(self._body)
 
     @property
     def is_between_frames(self) -> bool:
-        return self._body is None and not self._head and not self._unwanted
+        return self._body is None and not self._begun and not self._unwanted
 
     def space(self, scratch: memoryview) -> memoryview:
-        """Where to receive next: never more than belongs to the frame that is being waited for."""
+        """Where to receive next. In memory of its own, never more than belongs to the frame."""
         body = self._body
         if body is None:
-            return scratch
+            return scratch[len(self._begun) :]
         if self._filled == len(body):
-            grown = bytearray(min(self._frame_bytes, self._filled * GROWTH))
+            grown = _memory(min(self._frame_bytes, self._filled * GROWTH))
             grown[: self._filled] = body
             self._body = body = grown
-        return memoryview(body)[self._filled :]
+        return memoryview(body)[self._filled : self._frame_bytes]
 
     def received(self, count: int, scratch: memoryview) -> Iterable[memoryview]:
         """``count`` bytes were put where ``space`` said."""
+        if self._body is not None:
+            return self._rest(count, self._body)
+        begun = self._begun
+        if begun:
+            # Others may have received into the scratch since.
+            scratch[: len(begun)] = begun
+            count += len(begun)
+            self._begun = b""
         size = self._length.size
-        if count > size and self.is_between_frames:
+        if count > size and not self._unwanted:
             frame_bytes = self._length.unpack_from(scratch)[0]
             if frame_bytes == count - size and frame_bytes <= self.bytes_max:
                 # One frame and nothing else: what nearly every read brings.
                 return (scratch[size:count],)
-        return self._frames(count, scratch)
+        return self._cut(scratch[:count], len(scratch) // 2)
 
-    def _frames(self, count: int, scratch: memoryview) -> Iterator[memoryview]:
-        body = self._body
-        if body is None:
-            passed = min(count, self._unwanted)
-            self._unwanted -= passed
-            yield from self._cut(scratch[passed:count])
-            return
+    def _rest(self, count: int, body: bytearray) -> Iterator[memoryview]:
         self._filled += count
         if self._filled == self._frame_bytes:
             self._body = None
-            yield memoryview(body)
+            yield memoryview(body)[: self._frame_bytes]
+            if not _spares and len(body) <= SPARE_BYTES_MAX:
+                _spares.append(body)
 
-    def _cut(self, data: memoryview) -> Iterator[memoryview]:
-        if self._head:
-            data = memoryview(bytearray(self._head) + data)
-            self._head = b""
-        at, end, size = 0, len(data), self._length.size
+    def _cut(self, data: memoryview, aside_bytes_max: int) -> Iterator[memoryview]:
+        at, end, size = min(len(data), self._unwanted), len(data), self._length.size
+        self._unwanted -= at
         while end - at >= size:
             frame_bytes: int = self._length.unpack_from(data, at)[0]
             at += size
@@ -103,11 +127,14 @@ class Receiver:
                 at += passed
                 continue
             if end - at < frame_bytes:
+                if end - at + size <= min(ASIDE_BYTES_MAX, aside_bytes_max):
+                    at -= size
+                    break
                 self._hold(data[at:], frame_bytes)
                 return
             yield data[at : at + frame_bytes]
             at += frame_bytes
-        self._head = bytes(data[at:])
+        self._begun = bytes(data[at:])
 
     def _turn_away(self, frame_bytes: int) -> None:
         if self._refuse is None or frame_bytes < 0:
@@ -119,5 +146,14 @@ class Receiver:
     def _hold(self, begun: memoryview, frame_bytes: int) -> None:
         self._filled = len(begun)
         self._frame_bytes = frame_bytes
-        self._body = bytearray(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)))
+        self._body = _memory(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)))
         self._body[: self._filled] = begun
+
+
+def _memory(bytes_min: int) -> bytearray:
+    """So much, or what is kept if that is not twice as much."""
+    try:
+        spare = _spares.pop()
+    except IndexError:
+        return bytearray(bytes_min)
+    return spare if bytes_min <= len(spare) < 2 * bytes_min else bytearray(bytes_min)

@@ -18,12 +18,16 @@ class Conversing:
 
     def statuses(self, data: bytes) -> list[int]:
         """Of the answers that have come by now."""
-        self._scratch[: len(data)] = data
-        self.session.received(len(data), self._scratch)
-        answers = b"".join(map(bytes, self.session.data_to_send()))
+        answers = self.answer(data)
         found = []
         while answers:
             status, size_bytes = _HEAD.unpack_from(answers)
             found.append(status)
             answers = answers[_HEAD.size + size_bytes :]
         return found
+
+    def answer(self, data: bytes) -> bytes:
+        """All that has come by now."""
+        self.session.space(self._scratch)[: len(data)] = data
+        self.session.received(len(data), self._scratch)
+        return b"".join(map(bytes, self.session.data_to_send()))

@@ -134,6 +134,8 @@ class PollPlace(NamedTuple):
     log_start_offset: int = 0
     offset_end: int = 0
     """Behind the last record that may be read: records of open transactions may not."""
+    life: int = 0
+    """Which partition of this name it is: made anew it has another one, and other records."""
 
 
 @command

@@ -51,8 +51,8 @@ class Consuming:
         if partition is None:
             reply(PollPlace(None, topic.kafka_name))
             return
-        log = self._finding.partition(topic, partition).log
-        committed = None
+        live = self._finding.partition(topic, partition)
+        log, committed = live.log, None
         if command.goes_on:
             group_id = group_id_of(topic, command.consumer)
             committed = self._offsets.find(group_id, topic.kafka_name, partition, caller)
@@ -64,6 +64,7 @@ class Consuming:
                 committed,
                 log.log_start_offset,
                 log.last_stable_offset,
+                live.life,
             )
         )
 

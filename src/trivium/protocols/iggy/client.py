@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trivium.core.caller import Caller
 from trivium.protocols.iggy.dialect import Dialect
+from trivium.protocols.iggy.foresight import Foresight
 
 if TYPE_CHECKING:
     from trivium.protocols.iggy.protocol import IggyProtocol
@@ -20,7 +21,7 @@ class Endpoint(NamedTuple):
 
 
 class Client:
-    __slots__ = ("caller", "dialect", "here", "message_bytes", "protocol")
+    __slots__ = ("caller", "dialect", "foresight", "here", "message_bytes", "protocol")
 
     def __init__(self, protocol: "IggyProtocol", caller: Caller, here: Endpoint) -> None:
         self.protocol = protocol
@@ -29,3 +30,4 @@ class Client:
         self.dialect = Dialect(protocol.generation, is_pinned=protocol.is_pinned)
         self.message_bytes = MESSAGE_BYTES_GUESS
         """The size of a message in its last poll: so much is read for each that it asks for."""
+        self.foresight = Foresight(protocol.ready)

@@ -9,6 +9,7 @@ from trivium.core.timers import Timers
 from trivium.protocols.iggy.commands import HANDLERS
 from trivium.protocols.iggy.dialect import Generation
 from trivium.protocols.iggy.exchange import Handler
+from trivium.protocols.iggy.foresight import Ready
 
 FRAME_BYTES_MAX: Final = 100 << 20
 """A SEND_MESSAGES: as large as Kafka's ``socket.request.max.bytes``."""
@@ -58,6 +59,7 @@ class IggyProtocol:
         self.frame_bytes_max = frame_bytes_max
         self.is_stopping = False
         """Clients are being sent away because the node stops."""
+        self.ready = Ready()
         self.meter: Meter = meter or Unmetered()
         self._clock = clock
         self._timers = timers

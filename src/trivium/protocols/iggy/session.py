@@ -11,6 +11,8 @@ Rules:
 - Nothing but PING and logins is done for somebody who has not logged in, and nothing larger than
   ``FRAME_BYTES_MAX_BEFORE_LOGIN`` is received (promises S3, S7).
 - A first length of 0 is a client of Iggy 0.9 (``newcomer``).
+- Who polls one stretch after the other has the next one read while it works on the last (``foresight``), if
+  nobody counts what it uses.
 - A node that stops says so unasked, behind its last answer.
 """
 
@@ -27,6 +29,7 @@ from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.client import Client, Endpoint
 from trivium.protocols.iggy.code import Code
 from trivium.protocols.iggy.commands import OPEN_TO_ALL
+from trivium.protocols.iggy.commands.polling import read_ahead
 from trivium.protocols.iggy.exchange import EMPTY, Answer, Call, Exchange
 from trivium.protocols.iggy.newcomer import Newcomer, eviction
 from trivium.protocols.iggy.protocol import IggyProtocol
@@ -216,6 +219,14 @@ class IggySession(Conversation[_Turn]):
             self._go_on(result)
             self._say_goodbye()
 
+    # -- the next one, maybe ---------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Read and bridge what will be polled next. Whatever comes of it, nobody is told."""
+        self.has_foresight = False
+        if self.is_idle and not self.is_budgeted and not self.is_closed:
+            read_ahead(self.client)
+
     # -- its answer ------------------------------------------------------------------------------
 
     def _answer(self, payload: Answer) -> None:
@@ -242,6 +253,7 @@ class IggySession(Conversation[_Turn]):
             self.settle(Budget.PRODUCE, turn.frame_bytes)
         elif turn.code == Code.POLL_MESSAGES:
             self.settle(Budget.FETCH, size_bytes)
+            self.has_foresight = self.client.foresight.wanted is not None
         self.protocol.meter.end(turn.name, turn.begun, error)
         turn.parts = parts
         turn.size_bytes = size_bytes
@@ -270,6 +282,7 @@ class IggySession(Conversation[_Turn]):
 
     def close(self) -> None:
         self.protocol.forget(self)
+        self.client.foresight.forget()
         exchanges = [turn.exchange for turn in self._turns]
         super().close()
         for exchange in exchanges:

@@ -9,19 +9,24 @@ no sign of the end. Only committed records are seen, and there may be gaps betwe
 
 import struct
 from collections.abc import Generator, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from trivium.core.commands.command import Command
 from trivium.core.commands.list_offsets import FindOffsets, OffsetQuery
-from trivium.core.commands.records import Fetch, FetchPart
+from trivium.core.commands.records import Fetch, FetchedPart, FetchPart
 from trivium.core.commands.stream_groups import BeginPoll, PollPlace, StoreConsumerOffset
 from trivium.core.faults import Fault
 from trivium.protocols.iggy.body import Body, Strategy, StrategyKind
+from trivium.protocols.iggy.client import Client
 from trivium.protocols.iggy.commands.offsets import must_own, read_reading
 from trivium.protocols.iggy.exchange import Answer, Call, Exchange, ask
+from trivium.protocols.iggy.foresight import Stretch
 from trivium.protocols.iggy.status import Rejected, Status
 from trivium.records.iggy import POLL_BYTES_MAX, PolledMessages, messages_from_batches, place_of
 from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
 
 _TAIL_BYTES: Final = 14
 """Strategy, count and auto commit."""
@@ -54,7 +59,7 @@ def poll_messages(body: Body, call: Call) -> Exchange:
     start = yield from _start(strategy, count, place, call)
     pieces: list[PolledMessages] = []
     if count and start is not None:
-        pieces = yield from _read(place, start, count, call)
+        pieces = yield from _ready_or_read(place, start, count, call)
         if strategy.kind is StrategyKind.TIMESTAMP:
             pieces = yield from _not_before(strategy.value, pieces, place, count, call)
     offsets = [piece.offset_last for piece in pieces if piece.count]
@@ -101,40 +106,75 @@ def _found(timestamp_ms: int, place: PollPlace, call: Call) -> Generator[Command
     return None if found.offset < 0 else found.offset
 
 
-def _read(
+def _stretch(place: PollPlace, start: int, count: int, client: Client) -> Stretch:
+    assert place.partition is not None
+    return Stretch(place.topic, place.partition, place.life, start, count, client.dialect.header_bytes)
+
+
+def _ready_or_read(
     place: PollPlace, start: int, count: int, call: Call
 ) -> Generator[Command[Any], Any, list[PolledMessages]]:
-    """Up to ``count`` messages from an offset on, in as many pieces as they were read in."""
-    assert place.partition is not None
+    stretch, foresight = _stretch(place, start, count, call.client), call.client.foresight
+    ready = foresight.take(stretch, place.offset_end)
+    pieces = (yield from _read(stretch, place.offset_end, call)) if ready is None else [ready]
+    foresight.has_read(stretch, pieces, place.offset_end)
+    return pieces
+
+
+def read_ahead(client: Client) -> None:
+    """Make ready what the client is going to poll, if that is known."""
+    stretch, client.foresight.wanted = client.foresight.wanted, None
+    if stretch is not None:
+        done = partial(_make_ready, client, stretch)
+        client.protocol.engine.execute(_fetch(stretch, client), client.caller, done)
+
+
+def _make_ready(client: Client, stretch: Stretch, parts: list[FetchedPart]) -> None:
+    """What is wrong is for the poll to meet; which may have come before what the disk had to give."""
+    if parts[0].fault is None and client.foresight.expects(stretch):
+        with suppress(DecodeError):
+            client.foresight.put(_messages(parts[0], stretch, POLL_BYTES_MAX))
+
+
+def _read(
+    stretch: Stretch, offset_end: int, call: Call
+) -> Generator[Command[Any], Any, list[PolledMessages]]:
+    """The messages of a stretch, in as many pieces as they were read in."""
     client = call.client
     pieces: list[PolledMessages] = []
     size_bytes = 0
-    where = place_of(place.topic.encode(), place.partition)
-    while count and start < place.offset_end and size_bytes < POLL_BYTES_MAX:
-        wanted = min(max(count * client.message_bytes, READ_BYTES_MIN), READ_BYTES_MAX)
-        part = FetchPart(place.topic, place.partition, start, wanted)
-        fetched = (yield from ask(Fetch([part], 0, 0, wanted, committed=True)))[0]
+    while stretch.messages_count and stretch.offset < offset_end and size_bytes < POLL_BYTES_MAX:
+        fetched = (yield from ask(_fetch(stretch, client)))[0]
         if fetched.fault is Fault.OFFSET_OUT_OF_RANGE:
             break  # Retention has passed by; the next poll begins where the log does now.
         call.require(fetched.fault)
-        piece = messages_from_batches(
-            fetched.runs,
-            aborted=fetched.aborted or (),
-            offset_first=start,
-            count_max=count,
-            header_bytes=client.dialect.header_bytes,
-            place=where,
-            bytes_max=POLL_BYTES_MAX - size_bytes,
-        )
+        piece = _messages(fetched, stretch, POLL_BYTES_MAX - size_bytes)
         if piece.count:
             pieces.append(piece)
             size_bytes += len(piece.data)
-            count -= piece.count
             client.message_bytes = len(piece.data) // piece.count + 1
-        if piece.offset_next <= start:
+        if piece.count == stretch.messages_count or piece.offset_next <= stretch.offset:
             break
-        start = piece.offset_next
+        stretch = stretch.rest(piece.offset_next, piece.count)
     return pieces
+
+
+def _fetch(stretch: Stretch, client: Client) -> Fetch:
+    wanted_bytes = min(max(stretch.messages_count * client.message_bytes, READ_BYTES_MIN), READ_BYTES_MAX)
+    part = FetchPart(stretch.topic, stretch.partition, stretch.offset, wanted_bytes)
+    return Fetch([part], 0, 0, wanted_bytes, committed=True)
+
+
+def _messages(fetched: FetchedPart, stretch: Stretch, bytes_max: int) -> PolledMessages:
+    return messages_from_batches(
+        fetched.runs,
+        aborted=fetched.aborted or (),
+        offset_first=stretch.offset,
+        count_max=stretch.messages_count,
+        header_bytes=stretch.header_bytes,
+        place=place_of(stretch.topic.encode(), stretch.partition),
+        bytes_max=bytes_max,
+    )
 
 
 def _not_before(
@@ -152,7 +192,8 @@ def _not_before(
             ),
             pieces[-1].offset_next,
         )
-        pieces = yield from _read(place, start, count, call)
+        again = _stretch(place, start, count, call.client)
+        pieces = yield from _read(again, place.offset_end, call)
     return pieces
 
 
