@@ -97,6 +97,8 @@ class _Parser:
                 if quoted is None:
                     quoted, self._at = self._text[self._at :], len(self._text)
                 nodes += [self._literal(char) for char in quoted]
+                if nodes:
+                    nodes[-1] = self._repeated(nodes[-1])
             else:
                 nodes.append(self._repeated(self._atom()))
         return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
