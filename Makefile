@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 N      ?= 100
 
-.PHONY: help setup demo test check bench crash abuse sim interop pipelines clean
+.PHONY: help setup demo test check bench crash abuse sim puppets interop pipelines clean
 
 help:
 	@echo "make demo          the tour: three protocols in, a pipeline on Spark, checked tables out"
@@ -19,6 +19,7 @@ help:
 	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores;"
 	@echo "                   or REBALANCES=100000 of its groups"
 	@echo "make interop       Kafka's tools and broker, and clients of other languages (Java, Node, Go, kcat, tshark)"
+	@echo "make puppets       only fetches and builds what make interop runs"
 	@echo "make pipelines     whole pipelines on Spark, also killed in the middle (minutes; needs Java 17)"
 
 setup: $(READY)
@@ -75,9 +76,12 @@ sim: $(READY)
 pipelines: $(READY)
 	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs --timeout 900
 
-interop: $(READY)
+puppets: $(READY)
 	@$(BIN)/python -m tests.interop.prepare
-	$(BIN)/python -m pytest tests/interop -m interop -rs -n 2 --dist loadfile --timeout 1500
+
+# Three at a time, because they wait half of the time: for a broker to start, a session to end, a disk.
+interop: puppets
+	$(BIN)/python -m pytest tests/interop -m interop -rs -n 3 --dist loadfile --timeout 1500
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/trivium/records/kernel/*.so .mypy_cache .ruff_cache .pytest_cache

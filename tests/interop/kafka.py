@@ -14,6 +14,8 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
+from trivium.testing import Broker
+
 ROOT = Path(__file__).parents[2]
 POM = ROOT / "interop" / "kafka" / "pom.xml"
 LOGGING = ROOT / "interop" / "kafka" / "log4j2.xml"
@@ -43,14 +45,38 @@ class Kafka:
         assert version is not None
         jars = ROOT / ".cache" / f"kafka-{version[1]}"
         copy_jars(jars, POM)
-        return cls(jars)
+        kafka = cls(jars)
+        kafka._remember_classes()
+        return kafka
+
+    @property
+    def _classes(self) -> Path:
+        """What a tool has to load, as the Java of this machine likes it best."""
+        return self.jars.with_name(f"{self.jars.name}.jsa")
+
+    def _remember_classes(self) -> None:
+        """Let one tool leave its classes behind, checked and laid out: the others need half the time."""
+        if self._classes.exists():
+            return
+        unfinished = self._classes.with_name(f"{self._classes.name}.{os.getpid()}.tmp")
+        with Broker() as broker:
+            where = ["--bootstrap-server", broker.bootstrap]
+            words = ["--describe", "--entity-type", "brokers", "--all"]
+            command = self.command("kafka.admin.ConfigCommand", *where, *words)
+            command.insert(1, f"-XX:ArchiveClassesAtExit={unfinished}")
+            subprocess.run(command, capture_output=True, timeout=TOOL_SECONDS, check=False)
+        if unfinished.exists():
+            unfinished.rename(self._classes)
 
     def command(self, main: str, *arguments: str, heap: str = "256m") -> list[str]:
+        # An archive of another Java's is passed over, and not a word said about it among what a tool prints.
+        archive = [f"-XX:SharedArchiveFile={self._classes}", "-Xlog:disable"]
         return [
             "java",
             f"-Xmx{heap}",
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
+            *(archive if self._classes.exists() else ()),
             f"-Dlog4j2.configurationFile={LOGGING}",
             "-cp",
             f"{self.jars}/*",
