@@ -100,6 +100,22 @@ def test_what_is_no_table_is_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("make", [delta, iceberg, parquet])
+def test_folder_of_tables_is_taken_for_none(make: Any) -> None:
+    """Whoever compacts files of a table that nobody sees there would take them away from it."""
+    fill(make("lake/kept"))
+    said = "lake is no table but has some below it, such as lake/kept; name one."
+    for command in ("show", "compact", "expire"):
+        assert complaint("table", command, "lake") == said
+    assert facts("table", "show", "lake/kept")["table"]["rows"] == 6
+
+
+def test_files_that_are_no_parquet_are_one_sentence() -> None:
+    Path("lake").mkdir()
+    Path("lake/a.parquet").write_bytes(b"nonsense")
+    assert "Files of the table are damaged, or belong to several: " in complaint("table", "show", "lake")
+
+
+@pytest.mark.parametrize("make", [delta, iceberg, parquet])
 def test_check_finds_that_a_flow_does_not_fit_its_table_before_spark_starts(make: Any) -> None:
     fill(make("lake/kept"))
     file = Path("shop.toml")

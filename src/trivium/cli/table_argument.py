@@ -40,7 +40,7 @@ def care_of(table: str, catalog: str | None) -> "TableCare":
 def table_refusals() -> Iterator[None]:
     """What a table, its libraries or its disk refuse is one sentence."""
     try:
-        import pyarrow  # noqa: F401 - said here, once, that it is missing
+        import pyarrow as pa
 
         from trivium.spark.tables.errors import TableError
     except ModuleNotFoundError as error:
@@ -49,6 +49,11 @@ def table_refusals() -> Iterator[None]:
         yield
     except TableError as error:
         raise click.ClickException(printable(str(error))) from error
+    except pa.ArrowException as error:
+        reason = printable(str(error)).partition("\n")[0].rstrip(".")
+        raise click.ClickException(
+            f"Files of the table are damaged, or belong to several: {reason}. Name the folder of one table."
+        ) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.ClickException(printable(f"The table cannot be reached: {reason}.")) from error

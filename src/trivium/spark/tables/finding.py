@@ -1,9 +1,14 @@
 """Which table a person means by a path: its format is seen in what lies there."""
 
+from typing import Final
+
 from trivium.pipeline.table import Table, TableFormat
 from trivium.spark.tables.data_files import file_system
 from trivium.spark.tables.errors import TableError
 from trivium.spark.tables.iceberg import CATALOG_FILE
+from trivium.spark.tables.parquet import BOOKS
+
+DELTA_LOG: Final = "_delta_log"
 
 
 def table_at(path: str) -> Table:
@@ -14,11 +19,15 @@ def table_at(path: str) -> Table:
     if filesystem.get_file_info(folder).type is not FileType.Directory:
         raise TableError(f"There is no folder {path}; name the folder of a table.")
     names = {info.base_name for info in filesystem.get_file_info(FileSelector(folder))}
-    if "_delta_log" in names:
+    if DELTA_LOG in names:
         return Table(TableFormat.DELTA, path)
     if CATALOG_FILE in names:
         return Table(TableFormat.ICEBERG, path)
     infos = filesystem.get_file_info(FileSelector(folder, recursive=True))
+    for info in infos:
+        above, _, name = info.path.removeprefix(f"{folder}/").rpartition("/")
+        if above and name in (DELTA_LOG, CATALOG_FILE, BOOKS):
+            raise TableError(f"{path} is no table but has some below it, such as {path}/{above}; name one.")
     if any(info.path.endswith(".parquet") for info in infos):
         return Table(TableFormat.PARQUET, path)
     raise TableError(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.dataset import Dataset
 
-_BOOKS: Final = "_trivium"
-STAGED: Final = f"{_BOOKS}/staged"
+BOOKS: Final = "_trivium"
+STAGED: Final = f"{BOOKS}/staged"
 
 
 class ParquetStore:
@@ -128,16 +128,16 @@ class ParquetStore:
         from pyarrow.fs import FileType
 
         filesystem, folder = file_system(self._path)
-        path = f"{folder}/{_BOOKS}/{name}.json"
+        path = f"{folder}/{BOOKS}/{name}.json"
         return None if filesystem.get_file_info(path).type is FileType.NotFound else self._book(path)
 
     def write_note(self, name: str, facts: dict[str, Any]) -> None:
-        self._write_whole(f"{_BOOKS}/{name}.json", json.dumps(facts).encode())
+        self._write_whole(f"{BOOKS}/{name}.json", json.dumps(facts).encode())
 
     def remove_note(self, name: str) -> None:
         filesystem, folder = file_system(self._path)
         with suppress(FileNotFoundError):
-            filesystem.delete_file(f"{folder}/{_BOOKS}/{name}.json")
+            filesystem.delete_file(f"{folder}/{BOOKS}/{name}.json")
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class ParquetStore:
 
     def _write_whole(self, name: str, data: bytes) -> None:
         filesystem, folder = file_system(self._path)
-        filesystem.create_dir(f"{folder}/{_BOOKS}", recursive=True)
+        filesystem.create_dir(f"{folder}/{BOOKS}", recursive=True)
         with filesystem.open_output_stream(f"{folder}/{name}.new") as file:
             file.write(data)
         filesystem.move(f"{folder}/{name}.new", f"{folder}/{name}")
@@ -195,7 +195,7 @@ class ParquetStore:
         from pyarrow.fs import FileSelector
 
         filesystem, folder = file_system(self._path)
-        found = filesystem.get_file_info(FileSelector(f"{folder}/{_BOOKS}", allow_not_found=True))
+        found = filesystem.get_file_info(FileSelector(f"{folder}/{BOOKS}", allow_not_found=True))
         return [
             info.path
             for info in found
