@@ -118,7 +118,9 @@ class Log(Protocol):
         ...
 
     def when_durable(self, done: Done) -> None:
-        """Call back once everything that the log holds now has been synced."""
+        """Call back once everything that the log holds now has been synced. Syncs may run side by side: who
+        asks later may be told earlier.
+        """
         ...
 
     def read(self, offset: int, max_bytes: int, *, committed: bool) -> Piece:
