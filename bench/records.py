@@ -53,7 +53,8 @@ def _kernel_rates(measured: Any) -> dict[str, float]:
     section = _section(RECORDS)
     unkeyed = _section([record._replace(key=None) for record in RECORDS])
     keep = b"\x00\x01" * (RECORDS_COUNT // 2)
-    columns = measured.to_columns([section])
+    whole = batch.build_batch(RECORDS)
+    columns = measured.to_columns(whole, [0])
     rows = RowColumns(
         keys=columns.keys,
         values=columns.values,
@@ -71,7 +72,7 @@ def _kernel_rates(measured: Any) -> dict[str, float]:
         "search by time": lambda: measured.find_timestamp(section, 2**50),
         "validate": lambda: measured.check(section, True),
         "retain every second": lambda: measured.retain(section, keep, None),
-        "to Arrow buffers": lambda: measured.to_columns([section]),
+        "to Arrow buffers": lambda: measured.to_columns(whole, [0]),
         "from Arrow buffers": lambda: measured.from_columns(rows, 0, 10_000_000),
     }
     return {name: RECORDS_COUNT / _best_seconds(loop) / 1e6 for name, loop in loops.items()}

@@ -16,16 +16,19 @@ from trivium.records.batch import (
     iter_batches,
     iter_records,
     read_section,
+    seal,
     stamp_append_time,
     validate_records,
 )
 from trivium.records.compression import Compression
-from trivium.records.record import Record, Section
+from trivium.records.record import Record
 from trivium.wire.errors import DecodeError, EncodeError
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
 NOW = 1_750_000_000_000
+
+COMPRESSED = pytest.mark.parametrize("compression", Compression, ids=lambda compression: compression.name)
 
 
 def as_records(rows: pa.RecordBatch) -> list[Record]:
@@ -69,10 +72,8 @@ def test_schema_is_that_of_spark_s_kafka_source() -> None:
 @pytest.mark.parametrize("name", PARTITIONS)
 def test_kafka_partition_in_columns_is_what_its_clients_read(name: str) -> None:
     data = read_partition(name)
-    sections = [
-        read_section(data, position) for position, header in iter_batches(data) if not header.is_control
-    ]
-    rows = to_arrow(sections, topic=name, partition=3)
+    positions = [position for position, header in iter_batches(data) if not header.is_control]
+    rows = to_arrow(data, positions, topic=name, partition=3)
     rows.validate(full=True)
     assert rows.schema == SCHEMA
     assert as_records(rows) == expected_records(name)
@@ -82,13 +83,14 @@ def test_kafka_partition_in_columns_is_what_its_clients_read(name: str) -> None:
 
 @given(st.lists(st.tuples(RECORD_LISTS, COMPRESSIONS), max_size=3))
 def test_records_in_columns_are_the_same(batches: list[tuple[list[Record], Compression]]) -> None:
-    sections: list[Section] = []
+    data, positions = b"", []
     expected: list[Record] = []
     for records, compression in batches:
         base_offset = len(expected)
-        sections.append(read_section(build_batch(records, base_offset=base_offset, compression=compression)))
+        positions.append(len(data))
+        data += build_batch(records, base_offset=base_offset, compression=compression)
         expected += [readable(record)._replace(offset=base_offset + record.offset) for record in records]
-    rows = to_arrow(sections, topic="t", partition=0)
+    rows = to_arrow(data, positions, topic="t", partition=0)
     rows.validate(full=True)
     assert as_records(rows) == expected
 
@@ -99,7 +101,7 @@ def test_rows_through_batches_and_back_are_the_same(
 ) -> None:
     """Also of a slice: Arrow cuts arrays without moving them."""
     records = [readable(record) for record in records]
-    rows = to_arrow([read_section(build_batch(records))], topic="t", partition=0)
+    rows = to_arrow(build_batch(records), [0], topic="t", partition=0)
     first = data.draw(st.integers(0, len(records)))
     batches = list(
         from_arrow(rows.slice(first), timestamp_ms=5, compression=compression, size_bytes_max=size_bytes_max)
@@ -114,23 +116,24 @@ def test_rows_through_batches_and_back_are_the_same(
 def test_rows_of_log_append_time_say_so() -> None:
     batch = bytearray(build_batch([Record(0, 1, None, b"v")]))
     stamp_append_time(batch, 0, NOW)
-    (row,) = to_arrow([read_section(batch)], topic="t", partition=0).to_pylist()
+    (row,) = to_arrow(batch, [0], topic="t", partition=0).to_pylist()
     assert row["timestampType"] == 1
     assert row["timestamp"].timestamp() * 1000 == NOW
 
 
 def test_rows_are_cut_to_the_range_of_offsets() -> None:
     records = [Record(offset, NOW, None, b"v") for offset in range(6)]
-    sections = [read_section(build_batch(records, base_offset=base)) for base in (10, 16)]
-    rows = to_arrow(sections, topic="t", partition=0, offset_start=12, offset_end=17)
+    first, second = (build_batch(records, base_offset=base) for base in (10, 16))
+    data, positions = first + second, [0, len(first)]
+    rows = to_arrow(data, positions, topic="t", partition=0, offset_start=12, offset_end=17)
     assert rows.column("offset").to_pylist() == [12, 13, 14, 15, 16]
-    assert to_arrow(sections, topic="t", partition=0, offset_start=22).num_rows == 0
-    assert to_arrow([], topic="t", partition=0).num_rows == 0
+    assert to_arrow(data, positions, topic="t", partition=0, offset_start=22).num_rows == 0
+    assert to_arrow(b"", [], topic="t", partition=0).num_rows == 0
 
 
 def test_rows_of_some_columns_have_those_and_the_others_are_not_copied() -> None:
     batch = build_batch([Record(0, NOW, b"k", b"v", (("h", b"1"),)), Record(1, NOW, None, b"w")])
-    whole = to_arrow([read_section(batch)], topic="t", partition=0)
+    whole = to_arrow(batch, [0], topic="t", partition=0)
     for names in (
         ["value", "offset"],
         ["headers"],
@@ -139,7 +142,7 @@ def test_rows_of_some_columns_have_those_and_the_others_are_not_copied() -> None
         ["partition", "timestampType"],
     ):
         wanted = pa.schema([SCHEMA.field(name) for name in names])
-        rows = to_arrow([read_section(batch)], topic="t", partition=0, offset_start=1, schema=wanted)
+        rows = to_arrow(batch, [0], topic="t", partition=0, offset_start=1, schema=wanted)
         rows.validate(full=True)
         assert rows.schema == wanted
         assert rows.to_pylist() == whole.slice(1).select(names).to_pylist()
@@ -148,13 +151,13 @@ def test_rows_of_some_columns_have_those_and_the_others_are_not_copied() -> None
 def test_row_of_a_record_without_headers_has_none() -> None:
     """As Spark's Kafka source has it, so that a query means the same with either."""
     batch = build_batch([Record(0, NOW, None, b"v"), Record(1, NOW, None, b"w", (("h", None),))])
-    rows = to_arrow([read_section(batch)], topic="t", partition=0)
+    rows = to_arrow(batch, [0], topic="t", partition=0)
     assert rows.column("headers").to_pylist() == [None, [{"key": "h", "value": None}]]
 
 
 def test_header_name_that_is_not_utf8_is_shown_with_a_replacement() -> None:
     batch = build_batch([Record(0, NOW, None, None, (("\udcff", b"1"), ("fine", None)))])
-    (row,) = to_arrow([read_section(batch)], topic="t", partition=0).to_pylist()
+    (row,) = to_arrow(batch, [0], topic="t", partition=0).to_pylist()
     assert row["headers"] == [{"key": "\ufffd", "value": b"1"}, {"key": "fine", "value": None}]
 
 
@@ -204,7 +207,19 @@ def test_rows_that_no_record_can_hold_are_an_encode_error(rows: dict[str, Any]) 
         list(from_arrow(pa.record_batch(rows), timestamp_ms=NOW))
 
 
-def test_damaged_section_in_columns_is_refused() -> None:
-    section = read_section(build_batch([Record(0, NOW, b"k", b"v")]))
-    with pytest.raises(DecodeError):
-        to_arrow([section, section._replace(records_count=2)], topic="t", partition=0)
+def test_batch_that_compaction_has_emptied_has_no_rows() -> None:
+    header = check_batch(build_batch([Record(0, NOW, b"k", b"v")]))
+    emptied = seal(header._replace(records_count=0), b"", Compression.NONE)
+    assert to_arrow(emptied, [0], topic="t", partition=0).num_rows == 0
+
+
+@COMPRESSED
+def test_damaged_batch_in_columns_is_refused(compression: Compression) -> None:
+    batch = build_batch([Record(0, NOW, b"k", b"v")], compression=compression)
+    header = check_batch(batch)
+    lying = seal(header._replace(records_count=2, last_offset_delta=1), read_section(batch).data, compression)
+    flipped = bytearray(batch)
+    flipped[-1] ^= 1
+    for damaged in (lying, flipped, batch[:-1]):
+        with pytest.raises(DecodeError):
+            to_arrow(batch + damaged, [0, len(batch)], topic="t", partition=0)

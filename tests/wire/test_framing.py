@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.wire.errors import DecodeError
-from trivium.wire.framing import IGGY_LENGTH, KAFKA_LENGTH, RUSTLOG_LENGTH, Framer, frame
-from trivium.wire.limits import FRAME_BYTES_MAX, FRAME_BYTES_MAX_BEFORE_LOGIN
+from trivium.wire.framing import (
+    IGGY_LENGTH,
+    KAFKA_LENGTH,
+    ROOM_BYTES_MIN,
+    RUSTLOG_LENGTH,
+    Framer,
+    frame,
+)
+from trivium.wire.limits import FRAME_BYTES_MAX, FRAME_BYTES_MAX_BEFORE_LOGIN, FRAME_ROOM_BYTES_MAX
 
 LENGTHS = pytest.mark.parametrize(
     "length", [KAFKA_LENGTH, RUSTLOG_LENGTH, IGGY_LENGTH], ids=["kafka", "rustlog", "iggy"]
@@ -25,7 +32,7 @@ def test_frame_each_protocol_spells_its_length() -> None:
 def test_framer_fed_byte_by_byte_yields_the_same_frames(length: struct.Struct) -> None:
     frames = [b"first", b"", b"x" * 300]
     framer = Framer(length, 1_000)
-    seen: list[bytes] = []
+    seen: list[bytes | bytearray] = []
     for byte in b"".join(frame(length, body) for body in frames):
         framer.feed(bytes((byte,)))
         seen += framer.frames()
@@ -43,7 +50,7 @@ def test_framer_any_chunking_yields_the_same_frames(
 ) -> None:
     stream = b"".join(frame(length, body) for body in bodies)
     framer = Framer(length, 40)
-    seen: list[bytes] = []
+    seen: list[bytes | bytearray] = []
     step = 0
     while stream:
         chunk, stream = stream[: cuts[step % len(cuts)]], stream[cuts[step % len(cuts)] :]
@@ -104,3 +111,40 @@ def test_framer_ceiling_raised_between_two_frames_counts_for_the_second() -> Non
     assert framer.next_frame() == b"login"
     framer.bytes_max = FRAME_BYTES_MAX
     assert framer.next_frame() == large
+
+
+@pytest.mark.parametrize("step", [1_000, ROOM_BYTES_MIN, 10 * ROOM_BYTES_MIN])
+def test_framer_large_frames_received_into_room_are_the_same(step: int) -> None:
+    """As a client receives: what came before there was room is in the frame, and the next frame follows."""
+    bodies = [bytes(range(256)) * 1_000, b"small", b"", bytes(range(255)) * 1_000]
+    stream = b"".join(frame(KAFKA_LENGTH, body) for body in bodies)
+    framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
+    seen: list[bytes | bytearray] = []
+    made_room = 0
+    while stream:
+        room = framer.room()
+        if room is None:
+            framer.feed(stream[:step])
+            stream = stream[step:]
+        else:
+            made_room += 1
+            size_bytes = min(step, len(room), len(stream))
+            room[:size_bytes] = stream[:size_bytes]
+            framer.filled(size_bytes)
+            stream = stream[size_bytes:]
+        seen += framer.frames()
+    assert seen == bodies
+    assert framer.buffered_bytes == 0
+    assert made_room >= (2 if step < 256_000 else 0)
+
+
+def test_framer_makes_no_room_for_what_is_small_or_only_announced() -> None:
+    framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
+    assert framer.room() is None
+    framer.feed(KAFKA_LENGTH.pack(ROOM_BYTES_MIN) + b"a")
+    assert framer.next_frame() is None
+    assert framer.room() is None, "so little is copied as quickly"
+    framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
+    framer.feed(KAFKA_LENGTH.pack(FRAME_ROOM_BYTES_MAX + 1))
+    assert framer.next_frame() is None
+    assert framer.room() is None, "nobody has sent so much yet (S3)"

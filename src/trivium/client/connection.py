@@ -31,6 +31,7 @@ from trivium.messages.extensions import EXTENSIONS_TAG
 from trivium.messages.frames import request_parts
 from trivium.messages.header import ResponseHeader, response_header_version
 from trivium.messages.schema import Request, Response
+from trivium.wire.buffer import Buffer
 from trivium.wire.cursor import INT16, INT32
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.framing import KAFKA_LENGTH, Framer, frame
@@ -162,7 +163,7 @@ class Connection:
         self.versions = Versions.of(answer)
         self._has_negotiated = True
 
-    def _decode(self, received: bytes, due: _Due) -> Response:
+    def _decode(self, received: Buffer, due: _Due) -> Response:
         header_version = response_header_version(due.answer, due.version)
         header, position = decode(ResponseHeader, header_version, received)
         if header.correlation_id != due.correlation_id:
@@ -180,15 +181,24 @@ class Connection:
         except OSError as error:
             raise self._lost(error) from error
 
-    def _frame(self, deadline: Deadline) -> bytes:
+    def _receive_some(self) -> int:
+        """How many bytes have come; 0 when the broker has closed the connection."""
+        room = self._framer.room()
+        if room is None:
+            data = self._socket.recv(_RECEIVE_BYTES)
+            self._framer.feed(data)
+            return len(data)
+        size_bytes = self._socket.recv_into(room)
+        self._framer.filled(size_bytes)
+        return size_bytes
+
+    def _frame(self, deadline: Deadline) -> Buffer:
         """The next whole frame."""
         try:
             while (received := self._framer.next_frame()) is None:
                 self._socket.settimeout(_timeout_s(deadline))
-                data = self._socket.recv(_RECEIVE_BYTES)
-                if not data:
+                if not self._receive_some():
                     raise ConnectionResetError("closed")
-                self._framer.feed(data)
         except TimeoutError as error:
             self.close()
             raise TimedOut(f"{self.address} does not answer in time; it is overloaded, or gone.") from error
@@ -260,7 +270,7 @@ def _timeout_s(deadline: Deadline) -> float:
     return max(deadline.remaining_s, 0.001)
 
 
-def _is_unsupported_version(received: bytes) -> bool:
+def _is_unsupported_version(received: Buffer) -> bool:
     """Whether the answer to ApiVersions is the one in version 0 that only says so."""
     if len(received) < INT32.size + INT16.size:
         return False

@@ -14,7 +14,8 @@ import pyarrow as pa
 from trivium.records import kernel
 from trivium.records.batch import MAGIC, NO_LEADER_EPOCH, BatchHeader, seal
 from trivium.records.compression import Compression
-from trivium.records.record import Blobs, Columns, RowColumns, Section
+from trivium.records.record import Blobs, Columns, RowColumns
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import EncodeError
 
 _HEADER = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -37,7 +38,8 @@ _NO_BLOBS = Blobs(None, bytes(4), b"")
 
 
 def to_arrow(
-    sections: Sequence[Section],
+    data: Buffer,
+    positions: Sequence[int],
     *,
     topic: str,
     partition: int,
@@ -45,13 +47,13 @@ def to_arrow(
     offset_end: int | None = None,
     schema: pa.Schema = SCHEMA,
 ) -> pa.RecordBatch:
-    """The records of these sections, in order, that lie in the range of offsets.
+    """The records of the batches at these positions, in order, that lie in the range of offsets.
 
-    The sections are those of one partition (``batch.read_section``), without control batches. ``schema``
-    has some of the fields of ``SCHEMA``, in any order; what is not in it is not copied.
+    The batches are those of one partition, without control batches; each is checked. ``schema`` has some of
+    the fields of ``SCHEMA``, in any order; what is not in it is not copied.
     """
     names = schema.names
-    columns = kernel.to_columns(sections, "key" in names, "value" in names, "headers" in names)
+    columns = kernel.to_columns(data, positions, "key" in names, "value" in names, "headers" in names)
     rows_count = columns.rows_count
     arrays = [_FILLS[name](columns, topic, partition) for name in names]
     offsets = memoryview(columns.offsets).cast("q")

@@ -6,6 +6,9 @@ FRAME_BYTES_MAX = 104_857_600
 FRAME_BYTES_MAX_BEFORE_LOGIN = 65_536
 """A frame of a peer that has not said who it is (promise S3)."""
 
+FRAME_ROOM_BYTES_MAX = 8_388_608
+"""A frame that memory is taken for before it has come: four of the fetches that Spark's workers ask for."""
+
 RUSTLOG_FRAME_BYTES_MAX = 10_485_760
 """A RustLog frame, by its own document (mission 004.2)."""
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from trivium.records.kernel import cython
-from trivium.records.kernel.cursor import Cursor
+from trivium.records.kernel.cursor import Cursor, cursor_over
 from trivium.records.kernel.integers import INT32_MAX, little_endian
 from trivium.records.kernel.timestamps import difference, microseconds
+from trivium.records.kernel.window import Window
 from trivium.records.kernel.writer import Writer
-from trivium.records.record import RECORD_BYTES_MIN, Blobs, Columns, Packed, RowColumns, Section
+from trivium.records.record import Blobs, Columns, Packed, RowColumns
+from trivium.wire.buffer import Buffer
 from trivium.wire.errors import EncodeError
 
 
@@ -64,18 +66,23 @@ class BlobsWriter:
 
 
 def to_columns(
-    sections: Sequence[Section],
+    buffer: Buffer,
+    positions: Sequence[int],
     with_keys: cython.bint = True,
     with_values: cython.bint = True,
     with_headers: cython.bint = True,
 ) -> Columns:
-    """The records of all these sections, one after the other. A column that is not wanted stays empty."""
+    """The records of the batches at these positions, one after the other. Each batch is checked; what is not
+    compressed is read where it lies. A column that is not wanted stays empty."""
+    window: Window = Window(buffer)
+    cursors: list[Cursor] = [cursor_over(window, position) for position in positions]
+    cursor: Cursor
     rows_count: cython.Py_ssize_t = 0
     rows_written: cython.Py_ssize_t = 0
     data_bytes: cython.Py_ssize_t = 0
-    for section in sections:
-        rows_count += min(max(section.records_count, 0), len(section.data) // RECORD_BYTES_MIN)
-        data_bytes += len(section.data)
+    for cursor in cursors:
+        rows_count += cursor.remaining  # Not more than there are bytes for: a cursor has seen to it.
+        data_bytes += cursor.end - cursor.position
     offsets: Writer = Writer(8 * rows_count)
     timestamps: Writer = Writer(8 * rows_count)
     timestamp_types: Writer = Writer(4 * rows_count)
@@ -84,11 +91,9 @@ def to_columns(
     header_ends: Writer = Writer(4 * rows_count + 4)
     header_names: BlobsWriter = BlobsWriter(0, 0)
     header_values: BlobsWriter = BlobsWriter(0, 0)
-    cursor: Cursor
     length: cython.Py_ssize_t
     header_ends.int32(0)
-    for section in sections:
-        cursor = Cursor(section)
+    for cursor in cursors:
         while cursor.advance():
             offsets.int64(cursor.base_offset + cursor.offset_delta)
             timestamps.int64(microseconds(cursor.timestamp))

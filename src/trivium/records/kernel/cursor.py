@@ -9,15 +9,16 @@ A record, as v2 batches hold it (varint: zigzag, 7 bits a byte, at most 5 bytes;
 
 from __future__ import annotations
 
+from trivium.records.compression import Compression, decompress
 from trivium.records.header import LOG_APPEND_TIME_BIT, BatchHeader
 from trivium.records.kernel import cython
-from trivium.records.kernel.batches import HEAD_BYTES, OVERHEAD_BYTES
+from trivium.records.kernel.batches import CODEC_BITS, HEAD_BYTES, OVERHEAD_BYTES, proven_header
 from trivium.records.kernel.integers import INT32_MAX, INT64_MAX
 from trivium.records.kernel.named_tuples import ALLOCATES_TUPLES, blank, field, fill
 from trivium.records.kernel.window import Window
 from trivium.records.record import RECORD_BYTES_MIN, Header, Record, Section
 from trivium.wire.errors import DecodeError
-from trivium.wire.limits import RECORD_HEADERS_MAX
+from trivium.wire.limits import DECOMPRESSED_BYTES_MAX, RECORD_HEADERS_MAX
 
 if cython.compiled:
     from cython.cimports.cpython.ref import Py_REFCNT
@@ -275,6 +276,29 @@ class Cursor:
             return None
         found: bytes = self.p[self.value_at : self.value_at + self.value_length]
         return found
+
+
+@cython.cfunc
+def cursor_over(window: Window, position: cython.Py_ssize_t) -> Cursor:
+    """Over the records of the batch at ``position``, checked; decompressed if they have to be."""
+    header: BatchHeader = proven_header(window, position)
+    codec: cython.longlong = field(header, 5)
+    records_count: cython.longlong = field(header, 12)
+    codec &= CODEC_BITS
+    if not codec or not records_count:  # One that compaction has emptied is a header and nothing else.
+        return cursor_within(window, position, header)
+    start: cython.Py_ssize_t = position + HEAD_BYTES
+    end: cython.Py_ssize_t = position + header.batch_length + OVERHEAD_BYTES
+    return Cursor(
+        Section(
+            decompress(Compression.of(codec), bytes(window.p[start:end]), DECOMPRESSED_BYTES_MAX),
+            records_count,
+            header.base_offset,
+            header.last_offset_delta,
+            header.base_timestamp,
+            header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None,
+        )
+    )
 
 
 @cython.cfunc

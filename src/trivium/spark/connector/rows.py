@@ -7,7 +7,6 @@ kernel does not copy the others. Columns and types are those of Spark's Kafka so
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from trivium.records.batch import read_section
 from trivium.records.visibility import Visibility
 from trivium.spark.connector.errors import BadOption
 from trivium.spark.connector.origin import Piece, damaged
@@ -62,15 +61,16 @@ def rows_of(piece: Piece, wanted: OffsetRange, schema: "pa.Schema") -> "pa.Recor
     offset_start = max(wanted.offset_start, piece.offset_start)
     try:
         visibility = Visibility(piece.aborted)
-        sections = [
-            read_section(piece.data, position)
+        positions = [
+            position
             for position, header in piece.batches
             if visibility.sees(piece.data, position, header)
             and header.offset_end > offset_start
             and header.base_offset < wanted.offset_end
         ]
         return to_arrow(
-            sections,
+            piece.data,
+            positions,
             topic=wanted.topic,
             partition=wanted.partition,
             offset_start=offset_start,
