@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer as ConfluentProducer
 from pyspark.sql.datasource import InputPartition
 
-from tests.client.live import make_topic
+from tests.client.live import eventually, make_topic
 from tests.spark.connector.reads import batch, broker_options, grow, rows, values, write, write_many
 from trivium.client.cluster import Cluster
 from trivium.client.errors import Refused, Unreachable
@@ -209,6 +209,26 @@ def test_aborted_and_open_transactions_are_seen_only_by_who_reads_uncommitted(
     assert values(batch(committed)) == [b"0"]
     assert values(batch(broker_options(bootstrap, topic))) == [b"0", b"1", b"2"]
     producer.abort_transaction()
+
+
+def test_gaps_that_compaction_leaves_are_no_loss() -> None:
+    """From the beginning, from within a gap, and where a part of the range has no record at all."""
+    settings = {
+        "log.initial.task.delay.ms": "0",
+        "log.flush.offset.checkpoint.interval.ms": "50",
+        "log.retention.check.interval.ms": "50",
+        "log.cleaner.backoff.ms": "50",
+    }
+    policy = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0"}
+    with Broker(settings=settings) as broker:
+        broker.create_topic("state", 1, policy)
+        for number in range(8):
+            key = "once" if number == 3 else "again"
+            broker.produce("state", [(key, str(number))], timestamp_ms=NOON_MS + 10 * number)
+        eventually(lambda: [record.offset for record in broker.records("state")], [3, 7])
+        for more in ({}, {"startingOffsets": '{"state": {"0": 1}}'}, {"minPartitions": 8}):
+            found = rows(batch(broker_options(broker.bootstrap, "state", **more), "offset", "value"))
+            assert [(row["offset"], row["value"]) for row in found] == [(3, b"3"), (7, b"7")]
 
 
 def test_reader_that_stops_half_way_leaves_nothing_for_the_next(
