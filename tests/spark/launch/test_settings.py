@@ -4,6 +4,7 @@ import pytest
 
 from trivium.spark import session
 from trivium.spark.launch.errors import LaunchError
+from trivium.spark.launch.session import _why_not_started
 from trivium.spark.launch.settings import is_local, settings_for
 
 
@@ -45,3 +46,12 @@ def test_master_that_is_none_is_refused_before_anything_starts(
     monkeypatch.setenv("TRIVIUM_MASTER", master)
     with pytest.raises(LaunchError, match="is no master of Spark; write local"):
         session()
+
+
+def test_start_that_fails_in_java_is_said_with_its_reason() -> None:
+    error = Exception(
+        "An error occurred while calling None.org.apache.spark.sql.classic.SparkSession.\n"
+        ": java.lang.IllegalStateException: No master answers.\n\tat org.apache.spark.SparkContext"
+    )
+    said = _why_not_started(error, {})
+    assert said.startswith("Spark did not start: java.lang.IllegalStateException: No master answers. What")

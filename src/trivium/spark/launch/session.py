@@ -139,4 +139,6 @@ def _why_not_started(error: Exception, settings: Mapping[str, str]) -> str:
             "names the missing one; correct it, or give files by spark.jars."
         )
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return f"Spark did not start: {lines[0].rstrip('.')}. What it wrote above says more."
+    # Of an exception in Java the first line only says which call it came from; the second is the reason.
+    reason = next((line.removeprefix(": ") for line in lines if line.startswith(": ")), lines[0])
+    return f"Spark did not start: {reason.rstrip('.')}. What it wrote above says more."
