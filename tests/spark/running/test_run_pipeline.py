@@ -101,6 +101,7 @@ def test_deduplication_keeps_the_first_good_row(spark: SparkSession) -> None:
     out = run_pipeline(p, spark=spark, orders=[order(1, -1), order(1, 5), order(1, 6), order(2)])["once"]
     assert sorted((row["id"], row["amount"]) for row in out.rows) == [(1, Decimal(5)), (2, Decimal(5))]
     assert [each.offset for each in out.quarantined] == [0]
+    assert out.summary.rows_in == 4
 
 
 @pytest.mark.parametrize("make", [delta, pytest.param(iceberg, marks=long)])
@@ -114,6 +115,7 @@ def test_upsert_replaces_by_key_and_the_last_record_wins(
     out = run_pipeline(p, spark=spark, orders=[order(1, 1), order(2, 2), order(1, 3), b"?"])["last"]
     assert sorted((row["id"], row["amount"]) for row in out.rows) == [(1, Decimal(3)), (2, Decimal(2))]
     assert [each.reasons for each in out.quarantined] == [["not JSON"]]
+    assert out.summary.rows_in == 4
 
 
 def test_stream_is_joined_with_a_table_and_quarantined_into_a_topic(spark: SparkSession) -> None:

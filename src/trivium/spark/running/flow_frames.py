@@ -23,8 +23,9 @@ from trivium.spark.sinks.judged import REASONS, RECORD
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NEW_COLUMNS: Final = "new_columns_"
-"""Begins the name under which Spark reports what records of a source have beyond its schema."""
+READ: Final = "read_"
+"""Begins the name under which Spark reports what was read of a source: how many records, however often the
+query reads it, and what they have beyond its schema."""
 
 
 class FlowFrames:
@@ -46,8 +47,6 @@ class FlowFrames:
         self._flow = flow
         self._passage = passage
         self._decoded: dict[str, DataFrame] = {}
-        self.scans: dict[str, int] = {}
-        """How often the query reads each source, by its name: Spark counts rows each time."""
 
     def judged(self) -> "DataFrame":
         """All rows of the flow, good and bad, with what ``judging`` says of them."""
@@ -131,7 +130,6 @@ class FlowFrames:
 
     def _rows(self, source: TopicSource) -> "DataFrame":
         """Every record, those that cannot be read among them."""
-        self.scans[source.name] = self.scans.get(source.name, 0) + 1
         if source.name not in self._decoded:
             raw = self._passage.open(self._session, source)
             self._decoded[source.name] = self._watched(
@@ -142,15 +140,15 @@ class FlowFrames:
     def _watched(self, source: TopicSource, rows: "DataFrame") -> "DataFrame":
         from pyspark.sql import functions as F  # noqa: N812
 
+        seen = [F.count(F.lit(1)).alias("records")]
         unknown = new_columns(source, self._schemas[source.name])
-        if unknown is None:
-            return rows
-        return rows.observe(
-            NEW_COLUMNS + source.name,
-            F.max(unknown).alias("most"),
-            F.min(unknown).alias("least"),
-            F.count(unknown).alias("records"),
-        )
+        if unknown is not None:
+            seen += [
+                F.max(unknown).alias("most"),
+                F.min(unknown).alias("least"),
+                F.count(unknown).alias("with_new_columns"),
+            ]
+        return rows.observe(READ + source.name, *seen)
 
     def _malformed(self, source: TopicSource) -> "DataFrame":
         from pyspark.sql import functions as F  # noqa: N812

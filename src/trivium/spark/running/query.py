@@ -42,7 +42,6 @@ class PreparedQuery:
     flow: Flow
     frame: "DataFrame"
     plan: SinkPlan
-    scans: Mapping[str, int]
     writes_once: bool
     """Whether a batch that is run again after a crash is in the sink once."""
 
@@ -85,7 +84,7 @@ def prepare(
     for outlet in outlets:
         outlet.make_ready(query_id_of(plan.checkpoint))
     writes_once = all(outlet.writes_once() for outlet in outlets)
-    return PreparedQuery(flow, _shaped(judged, names, flow.sink), plan, frames.scans, writes_once)
+    return PreparedQuery(flow, _shaped(judged, names, flow.sink), plan, writes_once)
 
 
 def _counted(judged: "DataFrame", flow: Flow) -> "DataFrame":

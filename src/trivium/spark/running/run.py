@@ -195,7 +195,7 @@ class Run:
         for progress in query.recentProgress:
             said: dict[str, Any] = json.loads(progress.json)
             if said["batchId"] > seen:
-                self.tallies[name].add(said, prepared.scans)
+                self.tallies[name].add(said)
                 self._seen[name] = seen = said["batchId"]
                 for source, columns in self.tallies[name].new_columns.items():
                     note_seen_columns(self._definition, source, columns)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trivium.spark.running.flow_frames import NEW_COLUMNS
+from trivium.spark.running.flow_frames import READ
 
 COUNTS: Final = "rows"
 """The name under which Spark reports how a flow's rows were judged."""
@@ -47,24 +47,24 @@ class Tally:
 
     failure: str | None = None
 
-    def add(self, progress: Mapping[str, Any], scans: Mapping[str, int]) -> None:
-        """``progress`` as Spark's JSON has it; ``scans``: how often each source is read."""
-        times = max(scans.values(), default=1)
-        rows = sum(source["numInputRows"] or 0 for source in progress["sources"])
-        self.rows_in += rows // times
-        self.batches += bool(rows)
+    def add(self, progress: Mapping[str, Any]) -> None:
+        """``progress`` as Spark's JSON has it. Its own counts of input are of no use: a record counts there
+        as often as the plan reads it, which is several times where good and bad rows take different ways."""
         counted = progress.get("observedMetrics") or {}
+        read = {name.removeprefix(READ): each for name, each in counted.items() if name.startswith(READ)}
+        rows = sum(each["records"] for each in read.values())
+        self.rows_in += rows
+        self.batches += bool(rows)
         self._count(counted.get(COUNTS) or {})
-        for name, found in counted.items():
-            if name.startswith(NEW_COLUMNS) and found.get("records"):
-                source = name.removeprefix(NEW_COLUMNS)
-                seen = {*self.new_columns.get(source, ()), *found["most"], *found["least"]}
+        for source, each in read.items():
+            if each.get("with_new_columns"):
+                seen = {*self.new_columns.get(source, ()), *each["most"], *each["least"]}
                 self.new_columns[source] = tuple(sorted(seen))
         self.state_rows = sum(each.get("numRowsTotal", 0) for each in progress.get("stateOperators") or ())
         self._place(progress["sources"])
         if rows:
-            self.rows_per_second = (progress.get("processedRowsPerSecond") or 0.0) / times
             self.batch_ms = (progress.get("durationMs") or {}).get("triggerExecution", 0)
+            self.rows_per_second = 1000 * rows / max(1, self.batch_ms)
 
     def _count(self, counts: Mapping[str, Any]) -> None:
         for name, count in counts.items():
