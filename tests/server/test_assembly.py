@@ -65,11 +65,11 @@ def test_offsets_of_streams_are_kept_whichever_room_opens_first(first: str) -> N
     async def open_both() -> None:
         node = Node(configuration([], {}), MemoryFiles())
         await node.start()
-        assembly = node.assembly
-        assert not {"groups", "streams"} & vars(assembly).keys()
-        for room in (first, *({"groups", "streams"} - {first})):
-            getattr(assembly, room)
-        keeps = assembly.groups._shards.is_spared
+        nouns = node.assembly.nouns
+        assert not {"groups", "streams"} & vars(nouns).keys()
+        for noun in (first, *({"groups", "streams"} - {first})):
+            getattr(nouns, noun)
+        keeps = nouns.groups._shards.is_spared
         assert keeps("iggy.consumer.1")
         assert not keeps("billing")
         await node.stop()
