@@ -1,16 +1,16 @@
 """Groups of librdkafka with ``group.protocol=consumer`` (KIP-848), alone and beside classic members."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupType, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupType, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.clients.confluent_member import RECORDS, Member, shared_topic, turns
 from tests.clients.group_broker import until
 from trivium.testing import Broker
 
-RECORDS = 200
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
@@ -35,60 +35,13 @@ def admin(broker: Broker) -> AdminClient:
 
 
 @pytest.fixture
-def topic(broker: Broker, admin: AdminClient, request: pytest.FixtureRequest) -> str:
+def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
     """A topic of this test with some records in each of its four partitions."""
-    name: str = request.node.name
-    admin.create_topics([NewTopic(name, 4, 1)])[name].result(30)
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
-    for number in range(RECORDS):
-        producer.produce(name, str(number), partition=number % 4)
-    assert producer.flush(30) == 0
-    return name
+    return shared_topic(broker, request.node.name)
 
 
-class Member:
-    """A consumer in a group, with what it has read."""
-
-    def __init__(self, broker: Broker, group_id: str, topic: str, **config: Any) -> None:
-        self.consumer = Consumer(
-            {
-                "bootstrap.servers": broker.bootstrap,
-                "group.id": group_id,
-                "group.protocol": "consumer",
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                **{key.replace("_", "."): value for key, value in config.items()},
-            }
-        )
-        self.values: list[str] = []
-        self.revoked: list[int] = []
-        self.consumer.subscribe([topic], on_revoke=self._on_revoke)
-
-    def _on_revoke(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self.revoked += [each.partition for each in partitions]
-
-    @property
-    def partitions(self) -> set[int]:
-        return {each.partition for each in self.consumer.assignment()}
-
-    def poll(self) -> None:
-        for message in self.consumer.consume(100, 0.05):
-            assert message.error() is None, message.error()
-            self.values.append((message.value() or b"").decode())
-
-    def poll_in_trouble(self) -> None:
-        """The same where connections are expected to fail."""
-        for message in self.consumer.consume(100, 0.05):
-            if message.error() is None:
-                self.values.append((message.value() or b"").decode())
-
-
-def turns(*members: Member) -> Callable[[], None]:
-    def turn() -> None:
-        for member in members:
-            member.poll()
-
-    return turn
+def joining(broker: Broker, group_id: str, topic: str, **config: Any) -> Member:
+    return Member(broker, group_id, topic, group_protocol="consumer", **config)
 
 
 def classic(broker: Broker, group_id: str, topic: str, **config: Any) -> Member:
@@ -104,9 +57,9 @@ def classic(broker: Broker, group_id: str, topic: str, **config: Any) -> Member:
 
 
 def test_members_share_partitions_and_take_over_from_each_other(broker: Broker, topic: str) -> None:
-    first = Member(broker, topic, topic)
+    first = joining(broker, topic, topic)
     until(lambda: first.partitions == {0, 1, 2, 3}, first.poll)
-    second = Member(broker, topic, topic)
+    second = joining(broker, topic, topic)
     until(lambda: len(first.partitions) == len(second.partitions) == 2, turns(first, second))
     assert first.partitions | second.partitions == {0, 1, 2, 3}
     assert set(first.revoked) == second.partitions
@@ -117,26 +70,26 @@ def test_members_share_partitions_and_take_over_from_each_other(broker: Broker, 
 
 
 def test_group_reads_on_where_it_has_committed(broker: Broker, topic: str) -> None:
-    first = Member(broker, topic, topic)
+    first = joining(broker, topic, topic)
     until(lambda: len(first.values) == RECORDS, first.poll)
     first.consumer.commit(asynchronous=False)
     first.consumer.close()
     producer = Producer({"bootstrap.servers": broker.bootstrap})
     producer.produce(topic, "after")
     producer.flush(30)
-    second = Member(broker, topic, topic)
+    second = joining(broker, topic, topic)
     until(lambda: bool(second.values), second.poll)
     assert second.values == ["after"]
     second.consumer.close()
 
 
 def test_static_member_comes_back_and_nobody_notices(broker: Broker, topic: str) -> None:
-    returning = Member(broker, topic, topic, group_instance_id="one")
-    staying = Member(broker, topic, topic, group_instance_id="two")
+    returning = joining(broker, topic, topic, group_instance_id="one")
+    staying = joining(broker, topic, topic, group_instance_id="two")
     until(lambda: len(returning.partitions) == len(staying.partitions) == 2, turns(returning, staying))
     before, revoked = returning.partitions, list(staying.revoked)
     returning.consumer.close()
-    returning = Member(broker, topic, topic, group_instance_id="one")
+    returning = joining(broker, topic, topic, group_instance_id="one")
     until(lambda: bool(returning.partitions), turns(returning, staying))
     assert returning.partitions == before
     assert staying.revoked == revoked
@@ -145,7 +98,7 @@ def test_static_member_comes_back_and_nobody_notices(broker: Broker, topic: str)
 
 
 def test_pattern_finds_topics_that_come_later(broker: Broker, topic: str, admin: AdminClient) -> None:
-    member = Member(broker, topic, f"^{topic}.*")
+    member = joining(broker, topic, f"^{topic}.*")
     until(lambda: member.partitions == {0, 1, 2, 3}, member.poll)
     later = f"{topic}-later"
     admin.create_topics([NewTopic(later, 1, 1)])[later].result(30)
@@ -173,7 +126,7 @@ def test_classic_group_moves_to_the_new_protocol_and_back_while_it_reads(
     old = classic(broker, topic, topic, partition_assignment_strategy=strategy)
     until(lambda: old.partitions == {0, 1, 2, 3}, old.poll)
     assert kind() is ConsumerGroupType.CLASSIC
-    new = Member(broker, topic, topic)
+    new = joining(broker, topic, topic)
     until(lambda: len(old.partitions) == len(new.partitions) == 2, turns(old, new))
     assert old.partitions | new.partitions == {0, 1, 2, 3}
     assert kind() is ConsumerGroupType.CONSUMER
@@ -191,7 +144,7 @@ def test_classic_group_moves_to_the_new_protocol_and_back_while_it_reads(
 
 def test_group_goes_on_after_the_broker_was_killed(broker: Broker, topic: str) -> None:
     """R1, R15: members keep their partitions, and a commit that was acknowledged is there."""
-    first, second = Member(broker, topic, topic), Member(broker, topic, topic)
+    first, second = joining(broker, topic, topic), joining(broker, topic, topic)
     until(lambda: len(first.partitions) == len(second.partitions) == 2, turns(first, second))
     until(lambda: len(first.values) + len(second.values) >= RECORDS, turns(first, second))
     held = first.partitions, second.partitions
@@ -217,7 +170,7 @@ def test_group_goes_on_after_the_broker_was_killed(broker: Broker, topic: str) -
 
 
 def test_group_is_listed_described_and_deleted(broker: Broker, topic: str, admin: AdminClient) -> None:
-    member = Member(broker, topic, topic, client_id="reader", group_remote_assignor="range")
+    member = joining(broker, topic, topic, client_id="reader", group_remote_assignor="range")
     until(lambda: member.partitions == {0, 1, 2, 3}, member.poll)
     listed = {each.group_id: each for each in admin.list_consumer_groups().result(30).valid}
     assert (listed[topic].state.name, listed[topic].type) == ("STABLE", ConsumerGroupType.CONSUMER)

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
+from tests.clients.confluent_member import RECORDS, Member, shared_topic, turns
 from tests.clients.group_broker import group_broker, until
 from trivium.testing import Broker
-
-RECORDS = 200
 
 
 @pytest.fixture(scope="module")
@@ -22,64 +21,20 @@ def broker() -> Iterator[Broker]:
 @pytest.fixture
 def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
     """A topic of this test with some records in each of its four partitions."""
-    name: str = request.node.name
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_topics([NewTopic(name, 4, 1)])[name].result(30)
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
-    for number in range(RECORDS):
-        producer.produce(name, str(number), partition=number % 4)
-    assert producer.flush(30) == 0
-    return name
+    return shared_topic(broker, request.node.name)
 
 
-class Member:
-    """A consumer in a group, with what it has been told and what it has read."""
-
-    def __init__(self, broker: Broker, group_id: str, topic: str, **config: Any) -> None:
-        self.consumer = Consumer(
-            {
-                "bootstrap.servers": broker.bootstrap,
-                "group.id": group_id,
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                "session.timeout.ms": 6000,
-                "heartbeat.interval.ms": 100,
-                **{key.replace("_", "."): value for key, value in config.items()},
-            }
-        )
-        self.values: list[str] = []
-        self.revoked: list[int] = []
-        self.consumer.subscribe([topic], on_revoke=self._on_revoke)
-
-    def _on_revoke(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self.revoked += [each.partition for each in partitions]
-
-    @property
-    def partitions(self) -> set[int]:
-        return {each.partition for each in self.consumer.assignment()}
-
-    def poll(self) -> None:
-        for message in self.consumer.consume(100, 0.05):
-            assert message.error() is None, message.error()
-            self.values.append((message.value() or b"").decode())
-
-    def poll_in_trouble(self) -> None:
-        """The same where connections are expected to fail."""
-        for message in self.consumer.consume(100, 0.05):
-            if message.error() is None:
-                self.values.append((message.value() or b"").decode())
+def joining(broker: Broker, group_id: str, topic: str, **config: Any) -> Member:
+    """A classic member that is missed soon."""
+    patience = {"session_timeout_ms": 6000, "heartbeat_interval_ms": 100}
+    return Member(broker, group_id, topic, **{**patience, **config})
 
 
 def test_members_share_partitions_and_take_over_from_each_other(broker: Broker, topic: str) -> None:
-    first = Member(broker, topic, topic)
+    first = joining(broker, topic, topic)
     until(lambda: first.partitions == {0, 1, 2, 3}, first.poll)
-    second = Member(broker, topic, topic)
-
-    def turn() -> None:
-        first.poll()
-        second.poll()
-
-    until(lambda: len(first.partitions) == len(second.partitions) == 2, turn)
+    second = joining(broker, topic, topic)
+    until(lambda: len(first.partitions) == len(second.partitions) == 2, turns(first, second))
     assert first.partitions | second.partitions == {0, 1, 2, 3}
     first.consumer.close()
     until(lambda: second.partitions == {0, 1, 2, 3}, second.poll)
@@ -87,14 +42,14 @@ def test_members_share_partitions_and_take_over_from_each_other(broker: Broker, 
 
 
 def test_group_reads_on_where_it_has_committed(broker: Broker, topic: str) -> None:
-    first = Member(broker, topic, topic)
+    first = joining(broker, topic, topic)
     until(lambda: len(first.values) == RECORDS, first.poll)
     first.consumer.commit(asynchronous=False)
     first.consumer.close()
     producer = Producer({"bootstrap.servers": broker.bootstrap})
     producer.produce(topic, "after")
     producer.flush(30)
-    second = Member(broker, topic, topic)
+    second = joining(broker, topic, topic)
     until(lambda: bool(second.values), second.poll)
     assert second.values == ["after"]
     second.consumer.close()
@@ -102,15 +57,10 @@ def test_group_reads_on_where_it_has_committed(broker: Broker, topic: str) -> No
 
 def test_cooperative_member_keeps_what_it_does_not_give_away(broker: Broker, topic: str) -> None:
     strategy = {"partition_assignment_strategy": "cooperative-sticky"}
-    first = Member(broker, topic, topic, **strategy)
+    first = joining(broker, topic, topic, **strategy)
     until(lambda: first.partitions == {0, 1, 2, 3}, first.poll)
-    second = Member(broker, topic, topic, **strategy)
-
-    def turn() -> None:
-        first.poll()
-        second.poll()
-
-    until(lambda: len(first.partitions) == len(second.partitions) == 2, turn)
+    second = joining(broker, topic, topic, **strategy)
+    until(lambda: len(first.partitions) == len(second.partitions) == 2, turns(first, second))
     assert set(first.revoked) == second.partitions
     first.consumer.close()
     until(lambda: second.partitions == {0, 1, 2, 3}, second.poll)
@@ -120,18 +70,13 @@ def test_cooperative_member_keeps_what_it_does_not_give_away(broker: Broker, top
 
 def test_static_member_comes_back_and_nobody_notices(broker: Broker, topic: str) -> None:
     """KIP-345"""
-    returning = Member(broker, topic, topic, group_instance_id="one")
-    staying = Member(broker, topic, topic, group_instance_id="two")
-
-    def turn() -> None:
-        returning.poll()
-        staying.poll()
-
-    until(lambda: len(returning.partitions) == len(staying.partitions) == 2, turn)
+    returning = joining(broker, topic, topic, group_instance_id="one")
+    staying = joining(broker, topic, topic, group_instance_id="two")
+    until(lambda: len(returning.partitions) == len(staying.partitions) == 2, turns(returning, staying))
     before, revoked = returning.partitions, list(staying.revoked)
     returning.consumer.close()
-    returning = Member(broker, topic, topic, group_instance_id="one")
-    until(lambda: bool(returning.partitions), turn)
+    returning = joining(broker, topic, topic, group_instance_id="one")
+    until(lambda: bool(returning.partitions), turns(returning, staying))
     assert returning.partitions == before
     assert staying.revoked == revoked
     returning.consumer.close()
@@ -140,17 +85,17 @@ def test_static_member_comes_back_and_nobody_notices(broker: Broker, topic: str)
 
 def test_member_that_dies_is_replaced_after_its_session(broker: Broker, topic: str) -> None:
     # A static member that closes says nothing: to the group it is as if it had died.
-    dying = Member(broker, topic, topic, group_instance_id="one", session_timeout_ms=500)
+    dying = joining(broker, topic, topic, group_instance_id="one", session_timeout_ms=500)
     until(lambda: dying.partitions == {0, 1, 2, 3}, dying.poll)
     dying.consumer.close()
-    heir = Member(broker, topic, topic, session_timeout_ms=500)
+    heir = joining(broker, topic, topic, session_timeout_ms=500)
     until(lambda: heir.partitions == {0, 1, 2, 3}, heir.poll)
     heir.consumer.close()
 
 
 def test_group_goes_on_after_the_broker_was_killed(broker: Broker, topic: str) -> None:
     """R1: a commit that was acknowledged is there."""
-    member = Member(broker, topic, topic)
+    member = joining(broker, topic, topic)
     until(lambda: len(member.values) == RECORDS, member.poll)
     member.consumer.commit(asynchronous=False)
     broker.kill()
@@ -174,7 +119,7 @@ def admin(broker: Broker) -> AdminClient:
 
 
 def test_group_is_listed_and_described(broker: Broker, topic: str, admin: AdminClient) -> None:
-    member = Member(broker, topic, topic, client_id="reader", group_instance_id="one")
+    member = joining(broker, topic, topic, client_id="reader", group_instance_id="one")
     until(lambda: member.partitions == {0, 1, 2, 3}, member.poll)
     listed = {each.group_id: each for each in admin.list_consumer_groups().result(30).valid}
     assert listed[topic].state.name == "STABLE"
@@ -204,13 +149,13 @@ def test_offsets_of_an_empty_group_are_set_by_an_administrator(
     wanted = ConsumerGroupTopicPartitions(topic, [TopicPartition(topic, 0, 7)])
     result = admin.alter_consumer_group_offsets([wanted])[topic].result(30)
     assert [each.error for each in result.topic_partitions] == [None]
-    member = Member(broker, topic, topic)
+    member = joining(broker, topic, topic)
     until(lambda: len(member.values) == RECORDS - 7, member.poll)
     member.consumer.close()
 
 
 def test_empty_group_is_deleted_and_a_busy_one_is_not(broker: Broker, topic: str, admin: AdminClient) -> None:
-    member = Member(broker, topic, topic)
+    member = joining(broker, topic, topic)
     until(lambda: bool(member.partitions), member.poll)
     member.consumer.commit(offsets=[TopicPartition(topic, 0, 1)], asynchronous=False)
     busy = admin.delete_consumer_groups([topic])[topic].exception(30)
