@@ -1,10 +1,11 @@
 """The measured half of ``bench.spark``: reads and writes of topics by one connector, in a Spark of its own.
 
-    spark_reads.py trivium|kafka BOOTSTRAP ROWS SCRATCH TOPIC…
+    spark_reads.py trivium|kafka BOOTSTRAP BROKER_PID ROWS SCRATCH TOPIC…
 
 Runs where this Spark is installed, with or without Trivium. Prints one line of JSON: for each topic and read
-the rows a second and the processor seconds of Spark's JVM and of its Python workers. A table is what a
-pipeline of ours writes, exactly once; Spark's own way, beside its Kafka connector, is its sink for Parquet.
+the rows a second, and the processor seconds of Spark's JVM, of its Python workers and of the broker. A table
+is what a pipeline of ours writes, exactly once; Spark's own way, beside its Kafka connector, is its sink for
+Parquet.
 """
 
 import json
@@ -44,7 +45,7 @@ SETTINGS = {
 
 
 def main() -> None:
-    kind, bootstrap, rows, scratch, *topics = sys.argv[1:]
+    kind, bootstrap, broker, rows, scratch, *topics = sys.argv[1:]
     spark = start(kind)
     options = {"kafka.bootstrap.servers": bootstrap}
     for topic in topics:  # warm
@@ -55,7 +56,8 @@ def main() -> None:
         if topic == topics[0]:  # How records were compressed has nothing to do with what is written.
             actions |= writes(spark, kind, {**options, "subscribe": topic}, int(rows), scratch)
         for name, action in actions.items():
-            figures[f"{topic}: {name}"] = best([measured(spark, action, int(rows)) for _ in range(ROUNDS)])
+            rounds = [measured(spark, int(broker), action, int(rows)) for _ in range(ROUNDS)]
+            figures[f"{topic}: {name}"] = best(rounds)
     print(json.dumps(figures))
     spark.stop()
 
@@ -168,20 +170,23 @@ def noop(frame: DataFrame) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
-def measured(spark: SparkSession, action: Callable[[], None], rows: int) -> tuple[float, float, float]:
-    """Rows a second; processor seconds of the JVM and of its Python workers."""
+Figures = tuple[float, float, float, float]
+"""Rows a second; processor seconds of the JVM, of its Python workers, of the broker."""
+
+
+def measured(spark: SparkSession, broker: int, action: Callable[[], None], rows: int) -> Figures:
     jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
-    before, began = processor_s(jvm), time.perf_counter()
+    before, began = (*processor_s(jvm), sum(processor_s(broker))), time.perf_counter()
     action()
-    seconds, after = time.perf_counter() - began, processor_s(jvm)
-    return rows / seconds, after[0] - before[0], after[1] - before[1]
+    seconds, after = time.perf_counter() - began, (*processor_s(jvm), sum(processor_s(broker)))
+    jvm_s, python_s, broker_s = (now - then for now, then in zip(after, before, strict=True))
+    return rows / seconds, jvm_s, python_s, broker_s
 
 
-def best(rounds: list[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """The best rate; and the processor seconds of the round that needed fewest."""
+def best(rounds: list[Figures]) -> Figures:
+    """The best rate; and the processor seconds of the round in which Spark needed fewest."""
     rate = max(each[0] for each in rounds)
-    _, jvm_s, python_s = min(rounds, key=lambda each: each[1] + each[2])
-    return rate, jvm_s, python_s
+    return rate, *min(rounds, key=lambda each: each[1] + each[2])[1:]
 
 
 def processor_s(jvm: int) -> tuple[float, float]:
