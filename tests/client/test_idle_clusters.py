@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -69,6 +70,21 @@ def test_few_wait_and_the_oldest_is_closed(bootstrap: str) -> None:
         with borrowed(bootstrap, client_id=str(number)) as each:
             connections.append(each.anyone(Deadline(30)))
     assert [each.is_closed for each in connections] == [True] + [False] * IDLE_MAX
+
+
+def test_threads_never_have_the_same_one(bootstrap: str) -> None:
+    in_use: set[int] = set()
+
+    def borrow_often(_: int) -> int:
+        for _ in range(50):
+            with borrowed(bootstrap) as each:
+                assert id(each) not in in_use
+                in_use.add(id(each))
+                in_use.discard(id(each))
+        return 50
+
+    with ThreadPoolExecutor(IDLE_MAX) as threads:
+        assert sum(threads.map(borrow_often, range(IDLE_MAX))) == 50 * IDLE_MAX
 
 
 def test_forked_process_begins_without_any(bootstrap: str) -> None:

@@ -5,13 +5,15 @@
 
 Whoever borrows a cluster has it alone. Given back, it waits for the next one who asks for the same; after an
 error it is closed, and the next one gets another. What it knows of topics is forgotten in between, because
-they may change meanwhile. A process that was forked begins without any: a connection has one owner.
+they may change meanwhile. Threads may borrow at the same time. A process that was forked begins without any:
+a connection has one owner.
 """
 
 import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Final, NamedTuple
 
 from trivium.client.cluster import TIMEOUT_S, Cluster
@@ -31,6 +33,7 @@ class Address(NamedTuple):
 
 
 _idle: list[tuple[Address, Cluster]] = []
+_lock = Lock()
 
 
 @contextmanager
@@ -52,25 +55,35 @@ def borrowed(
         cluster.close()
         raise
     cluster.forget_leaders(list(cluster.topology.topics))
-    _idle.append((wanted, cluster))
-    while len(_idle) > IDLE_MAX:
-        _idle.pop(0)[1].close()
+    with _lock:
+        _idle.append((wanted, cluster))
+        while len(_idle) > IDLE_MAX:
+            _idle.pop(0)[1].close()
 
 
 def close_idle() -> None:
     """Close those that nobody uses just now."""
-    while _idle:
-        _idle.pop()[1].close()
+    with _lock:
+        while _idle:
+            _idle.pop()[1].close()
 
 
 def _take(wanted: Address) -> Cluster | None:
-    for each in reversed(_idle):
-        if each[0] == wanted:
-            _idle.remove(each)
-            return each[1]
+    """The one that was given back last: its connections are the likeliest to live."""
+    with _lock:
+        for each in reversed(_idle):
+            if each[0] == wanted:
+                _idle.remove(each)
+                return each[1]
     return None
+
+
+def _begin_anew() -> None:
+    global _lock
+    _lock = Lock()  # Somebody in the process before may have held it.
+    _idle.clear()
 
 
 atexit.register(close_idle)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=_begin_anew)
