@@ -10,6 +10,9 @@ xerial's framing of snappy::
     magic 82 53 4e 41 50 50 59 00 | version int32 | oldest compatible version int32
     | blocks: length int32, a raw snappy block
 
+The libraries are loaded with the first batch that needs them: a world of plain records
+(``testing/world``) runs where none of them does.
+
 An lz4 frame starts with its descriptor, guarded by one byte of a hash. The clients of Kafka 0.8 and 0.9
 hashed the frame's magic too. ``mend_lz4_descriptor`` and ``break_lz4_descriptor`` go to and fro.
 """
@@ -18,10 +21,6 @@ import zlib
 from collections.abc import Callable
 from enum import IntEnum
 from struct import Struct
-
-import cramjam
-import lz4.frame
-import zstandard
 
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
@@ -87,15 +86,24 @@ def decompress(compression: Compression, data: Buffer, size_bytes_max: int) -> b
     """What ``data`` unfolds to; ``DecodeError`` where it is damaged or larger than ``size_bytes_max``."""
     try:
         return _DECOMPRESSORS[compression](memoryview(data), size_bytes_max)
-    except (
-        zlib.error,
-        gzip_engine.error,
-        cramjam.DecompressionError,
-        zstandard.ZstdError,
-        RuntimeError,  # lz4 has no exception of its own
-        EOFError,
-    ) as error:
+    except _errors(compression) as error:
         raise DecodeError(f"{compression.name.lower()} data is damaged: {error}") from error
+
+
+def _errors(compression: Compression) -> tuple[type[Exception], ...]:
+    """What the codec raises where its data is damaged; asked once it has raised something."""
+    errors = (zlib.error, gzip_engine.error, EOFError, RuntimeError)  # lz4 has no exception of its own
+    match compression:
+        case Compression.SNAPPY:
+            import cramjam
+
+            return (*errors, cramjam.DecompressionError)
+        case Compression.ZSTD:
+            import zstandard
+
+            return (*errors, zstandard.ZstdError)
+        case _:
+            return errors
 
 
 def _too_large(size_bytes_max: int) -> DecodeError:
@@ -155,6 +163,8 @@ def _decompress_gzip(data: memoryview, size_bytes_max: int) -> bytes:
 
 
 def _compress_snappy(data: bytes | bytearray, _level: int | None) -> bytes:
+    import cramjam
+
     parts = [_XERIAL_HEADER]
     for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
@@ -191,6 +201,8 @@ def _decompress_xerial(data: memoryview, size_bytes_max: int) -> bytes:
 
 
 def _decompress_snappy_block(block: memoryview, size_bytes_max: int) -> bytes:
+    import cramjam
+
     size_bytes = cramjam.snappy.decompress_raw_len(block)
     if size_bytes > size_bytes_max:
         raise _too_large(size_bytes_max)
@@ -200,6 +212,8 @@ def _decompress_snappy_block(block: memoryview, size_bytes_max: int) -> bytes:
 
 
 def _compress_lz4(data: bytes | bytearray, level: int | None) -> bytes:
+    import lz4.frame
+
     # Java's reader knows independent blocks only, and no content size.
     return bytes(
         lz4.frame.compress(
@@ -213,6 +227,8 @@ def _compress_lz4(data: bytes | bytearray, level: int | None) -> bytes:
 
 
 def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
+    import lz4.frame
+
     # 0 is "not told"; what is told may still be a lie, and is met on the way.
     if lz4.frame.get_frame_info(data)["content_size"] > size_bytes_max:
         raise _too_large(size_bytes_max)
@@ -236,10 +252,14 @@ def _decompress_lz4(data: memoryview, size_bytes_max: int) -> bytes:
 
 
 def _compress_zstd(data: bytes | bytearray, level: int | None) -> bytes:
+    import zstandard
+
     return zstandard.ZstdCompressor(_ZSTD_LEVEL_DEFAULT if level is None else level).compress(data)
 
 
 def _decompress_zstd(data: memoryview, size_bytes_max: int) -> bytes:
+    import zstandard
+
     frame = zstandard.get_frame_parameters(data)
     if zstandard.CONTENTSIZE_UNKNOWN != frame.content_size > size_bytes_max:
         raise _too_large(size_bytes_max)

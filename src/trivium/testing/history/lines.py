@@ -9,14 +9,13 @@ offset, value, time in milliseconds or null, headers as pairs or null.
 """
 
 import heapq
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, fields, replace
 from enum import Enum
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeVar
-
-import orjson
 
 from trivium.testing.history.operation import (
     Act,
@@ -45,6 +44,12 @@ ACTS: Final[dict[str, type[Act]]] = {
 _NAMES: Final = {act: name for name, act in ACTS.items()}
 
 
+_encode: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=lambda choice: choice.value
+).encode
+"""Acts have choices among their fields: a name each."""
+
+
 _Choice = TypeVar("_Choice", bound=Enum)
 _Value = TypeVar("_Value")
 
@@ -64,23 +69,20 @@ def to_line(operation: Operation) -> bytes:
         for field in fields(act)
         if (value := getattr(act, field.name)) != field.default or field.default is MISSING
     }
-    return orjson.dumps(
-        {
-            "process": operation.process,
-            "protocol": operation.protocol,
-            "outcome": operation.outcome,
-            "invoke": operation.invoke,
-            "end": operation.end,
-            name_of(act): said,
-        },
-        default=tuple,  # Records are named tuples, which orjson leaves to us.
-        option=orjson.OPT_APPEND_NEWLINE,
-    )
+    line = {
+        "process": operation.process,
+        "protocol": operation.protocol.value,
+        "outcome": operation.outcome.value,
+        "invoke": operation.invoke,
+        "end": operation.end,
+        name_of(act): said,
+    }
+    return _encode(line).encode() + b"\n"
 
 
 def from_line(line: bytes | str, number: int = 0) -> Operation:
     try:
-        found = orjson.loads(line)
+        found = json.loads(line)
         if not isinstance(found, dict):
             raise BadHistory("it is not an object")
         named = [name for name in found if name in ACTS]
@@ -98,7 +100,7 @@ def from_line(line: bytes | str, number: int = 0) -> Operation:
             act=_read_act(ACTS[named[0]], found[named[0]]),
             line=number,
         )
-    except orjson.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BadHistory(f"line {number}: it is not JSON: {error}") from error
     except BadHistory as error:
         raise BadHistory(f"line {number}: {error}") from None

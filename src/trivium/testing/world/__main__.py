@@ -6,6 +6,7 @@ Ends with status 1 if something is wrong.
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Final
 
 import click
@@ -15,18 +16,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from trivium.testing.history.lines import to_line
 from trivium.testing.world.histories import (
     OPERATIONS,
-    SEEDS_AT_ONCE,
     History,
     Tally,
     history,
     in_pieces,
+    pieces_from,
     play_in_processes,
 )
 from trivium.testing.world.profiles import OF_GROUPS, PROFILES
 
 BROKEN_SHOWN_MAX: Final = 5
-PIECES_EACH: Final = 4
-"""Of a process, between two looks at how many rebalances there were."""
 ALL: Final = "all"
 EXAMPLES: Final = """\b
 Examples:
@@ -101,14 +100,12 @@ def _play_many(profile: str, seeds: range, operations: int, processes: int) -> T
 def _rebalance(profile: str, seed: int, rebalances: int, operations: int, processes: int) -> Tally:
     """Histories until so many rebalances; the last few may bring some more."""
     total = Tally()
-    with _progress() as progress:
+    tallies = play_in_processes(profile, pieces_from(seed), processes, operations)
+    with _progress() as progress, closing(tallies):
         task = progress.add_task(f"{profile}: rebalances", total=rebalances)
         while total.rebalances < rebalances:
-            seeds = range(seed, seed + PIECES_EACH * processes * SEEDS_AT_ONCE)
-            seed = seeds.stop
-            for tally in play_in_processes(profile, in_pieces(seeds), processes, operations):
-                total = _counted(total, tally)
-                progress.update(task, completed=min(total.rebalances, rebalances))
+            total = _counted(total, next(tallies))
+            progress.update(task, completed=min(total.rebalances, rebalances))
     return total
 
 

@@ -1,10 +1,15 @@
-"""Histories by profile and seed: played, checked, and many of them in all cores."""
+"""Histories by profile and seed: played, checked, and many of them in all cores.
+
+Nothing here asks for CPython: a seed gives the same history under PyPy, whose compiler pays in long runs.
+"""
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import sys
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from itertools import count
 from time import process_time
 from typing import Final, NamedTuple
 
@@ -16,6 +21,10 @@ OPERATIONS: Final = 200
 """Of one history, unless somebody wants more; the reads at the end come on top."""
 SEEDS_AT_ONCE: Final = 10
 """Handed to a process at a time."""
+PIECES_AHEAD: Final = 4
+"""Of each process, so many times as many seeds wait for it."""
+COUNTS_REFERENCES: Final = sys.implementation.name == "cpython"
+"""Whether only cycles are garbage that has to be looked for."""
 
 
 class History(NamedTuple):
@@ -73,37 +82,58 @@ def history(profile: str, seed: int, operations: int = OPERATIONS) -> History:
 
 def play_all(profile: str, seeds: Iterable[int], operations: int = OPERATIONS) -> Tally:
     begun = process_time()
-    histories, count, requests, rebalances, broken = 0, 0, 0, 0, []
+    histories, seen, requests, rebalances, broken = 0, 0, 0, 0, []
     with _little_garbage_collection():
         for seed in seeds:
             played = history(profile, seed, operations)
             histories += 1
-            count += len(played.operations)
+            seen += len(played.operations)
             requests += played.requests
             rebalances += played.rebalances
             if played.wrong:
                 broken.append(played)
-            gc.collect()
-    return Tally(histories, count, requests, rebalances, process_time() - begun, broken)
+            if COUNTS_REFERENCES:
+                gc.collect()
+    return Tally(histories, seen, requests, rebalances, process_time() - begun, broken)
 
 
 def play_in_processes(
-    profile: str, seeds: Sequence[range], processes: int, operations: int = OPERATIONS
-) -> Iterator[Tally]:
-    """The same in many processes; a tally for each few seeds, in their order."""
+    profile: str, seeds: Iterable[range], processes: int, operations: int = OPERATIONS
+) -> Generator[Tally]:
+    """The same in many processes; a tally for each few seeds, in their order. Seeds may have no end: whoever
+    has enough tallies closes the iterator. Processes stay the same, so that a compiler learns once.
+    """
     with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(partial(play_all, profile, operations=operations), seeds)
+        begun: deque[Future[Tally]] = deque()
+        try:
+            for piece in seeds:
+                begun.append(pool.submit(play_all, profile, piece, operations))
+                if len(begun) >= PIECES_AHEAD * processes:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def in_pieces(seeds: range) -> list[range]:
-    return [seeds[at : at + SEEDS_AT_ONCE] for at in range(0, len(seeds), SEEDS_AT_ONCE)]
+def in_pieces(seeds: range) -> Iterator[range]:
+    return (seeds[at : at + SEEDS_AT_ONCE] for at in range(0, len(seeds), SEEDS_AT_ONCE))
+
+
+def pieces_from(seed: int) -> Iterator[range]:
+    """Without end."""
+    return (range(at, at + SEEDS_AT_ONCE) for at in count(seed, SEEDS_AT_ONCE))
 
 
 @contextmanager
 def _little_garbage_collection() -> Iterator[None]:
     """Looking for cycles all the time takes a quarter of it. A world is small: whoever plays looks once after
-    each, at nothing older, while it still lies in the processor's cache.
+    each, at nothing older, while it still lies in the processor's cache. Where nobody counts references the
+    collector is left alone.
     """
+    if not COUNTS_REFERENCES:
+        yield
+        return
     was_enabled = gc.isenabled()
     gc.disable()
     gc.freeze()
