@@ -17,7 +17,7 @@ help:
 	@echo "make crash N=100   the long form of the crash tests, with so many seeds"
 	@echo "make abuse N=100   the long form of the security tests; SEED=7 replays a failure"
 	@echo "make sim N=1000    the seeded world: so many histories of each profile, in all cores;"
-	@echo "                   or REBALANCES=100000 of its groups"
+	@echo "                   or REBALANCES=100000 of its groups; PYPY=pypy3 for long runs"
 	@echo "make interop       Kafka's tools and broker, and clients of other languages (Java, Node, Go, kcat, tshark)"
 	@echo "make puppets       only fetches and builds what make interop runs"
 	@echo "make pipelines     whole pipelines on Spark, also killed in the middle (minutes; needs Java 17)"
@@ -47,6 +47,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
+	@$(BIN)/python -m compileall -q src  # starts are measured: what was changed since the set-up must not be compiled by them
 	$(BIN)/python bench/messages.py
 	$(BIN)/python bench/records.py
 	$(BIN)/python bench/bridge.py
@@ -70,8 +71,12 @@ abuse: $(READY)
 	TRIVIUM_ABUSE=$(N) TRIVIUM_ABUSE_SEED=$(SEED) TRIVIUM_EXAMPLES=$(N) \
 		$(BIN)/python -m pytest tests/abuse tests/messages/test_hostile_bytes.py -n 2 --timeout 0
 
+# PyPy learns: at first it is slower. Its counters must not decay, or what is rare is never compiled.
+SIM_PYTHON = $(if $(PYPY),PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	$(PYPY) --jit decay=0 -W ignore,$(BIN)/python)
+
 sim: $(READY)
-	$(BIN)/python -m trivium.testing.world $(if $(REBALANCES),--rebalances $(REBALANCES),--histories $(N))
+	$(SIM_PYTHON) -m trivium.testing.world $(if $(REBALANCES),--rebalances $(REBALANCES),--histories $(N))
 
 pipelines: $(READY)
 	$(BIN)/python -m pytest tests/spark/running tests/crash/test_killed_pipelines.py -m pipelines -rs --timeout 900
