@@ -16,6 +16,7 @@ from trivium.core.commands.stream_groups import (
     DeleteConsumerOffset,
     DeleteStreamGroup,
     DescribeStreamGroup,
+    EndPoll,
     FindConsumerOffset,
     FoundConsumerOffset,
     JoinStreamGroup,
@@ -26,7 +27,7 @@ from trivium.core.commands.stream_groups import (
 )
 from trivium.core.commands.streams import AddPartitions, CreateStreamTopic, DeleteStreamTopic
 from trivium.core.faults import Fault
-from trivium.core.streams.membership import Membership
+from trivium.core.streams.membership import HANDOVER_MS, Membership
 
 KAFKA = Caller()
 GROUP = Consumer("g", is_group=True)
@@ -113,7 +114,7 @@ def test_every_partition_has_one_member_and_shares_differ_by_one(
     steps: list[tuple[int, bool]], partitions: int
 ) -> None:
     """R15."""
-    membership = Membership()
+    membership = Membership(lambda: 0)
     for client, joins in steps:
         if joins:
             membership.join((0, 0, 0), client, partitions)
@@ -126,6 +127,100 @@ def test_every_partition_has_one_member_and_shares_differ_by_one(
             sizes = [len(member.partitions) for member in members]
             assert max(sizes) - min(sizes) <= 1
             assert len({member.member_id for member in members}) == len(members)
+
+
+ACTIONS = st.sampled_from(["join", "leave", "read", "read", "store", "wait"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), ACTIONS, st.integers(0, 4)), max_size=40))
+def test_every_partition_has_one_member_while_some_are_handed_over(steps: list[tuple[int, str, int]]) -> None:
+    """R15."""
+    group, partitions, now = (0, 0, 0), 5, [0]
+    membership = Membership(lambda: now[0])
+    for client, action, partition in steps:
+        if action == "join":
+            membership.join(group, client, partitions)
+        elif action == "leave":
+            membership.leave(group, client)
+        elif action == "read":
+            membership.has_polled(group, client, partition, 7)
+        elif action == "store":
+            membership.has_stored(group, client, partition, 7)
+        else:
+            now[0] += HANDOVER_MS // 2
+        members = membership.members(group, partitions)
+        had = sorted(index for member in members for index in member.partitions)
+        assert had == (list(range(partitions)) if members else [])
+    now[0] += HANDOVER_MS
+    sizes = [len(member.partitions) for member in membership.members(group, partitions)]
+    assert max(sizes, default=0) - min(sizes, default=0) <= 1
+
+
+# -- handing partitions over -------------------------------------------------------------------------
+
+
+def read_up_to(world: InhabitedWorld, caller: Caller, partition: int, offset: int) -> None:
+    """It polls up to the one before ``offset``, and has not stored it."""
+    assert poll(world, caller, partition).partition == partition
+    assert world.ask(EndPoll("default", "t", "g", partition, offset), caller) is None
+
+
+def store(world: InhabitedWorld, caller: Caller, partition: int, offset: int) -> Fault | None:
+    return world.ask(StoreConsumerOffset("default", "t", GROUP, partition, offset), caller)
+
+
+def handing_over(world: InhabitedWorld) -> tuple[Caller, Caller]:
+    """Somebody has read two records of partition 1, which is to be another's."""
+    world.write("t", b"a", b"b", b"c", partition=1)
+    first, second = connect(world), connect(world)
+    join(world, first)
+    read_up_to(world, first, 1, 2)
+    join(world, second)
+    return first, second
+
+
+def test_partition_is_handed_over_when_what_was_read_is_stored(world: InhabitedWorld) -> None:
+    """R15: as Iggy 0.8 has it, so that nothing is read twice because somebody has joined."""
+    first, second = handing_over(world)
+    assert shares(world) == [(0, 1, 2), ()]
+    assert poll(world, second).partition is None
+    assert poll(world, first, 1).fault is Fault.PARTITION_NOT_OWNED
+    assert {poll(world, first).partition for _ in range(4)} == {0, 2}
+    assert store(world, second, 1, 2) is Fault.PARTITION_NOT_OWNED
+    assert store(world, first, 1, 1) is None  # Not all of it.
+    assert shares(world) == [(0, 1, 2), ()]
+    assert store(world, first, 1, 2) is None
+    assert shares(world) == [(0, 2), (1,)]
+    assert poll(world, second).committed == 2
+    assert store(world, first, 1, 3) is Fault.PARTITION_NOT_OWNED
+
+
+def test_partition_is_handed_over_at_last_if_nothing_is_stored(world: InhabitedWorld) -> None:
+    first, _ = handing_over(world)
+    world.clock.advance(HANDOVER_MS - 1)
+    assert shares(world) == [(0, 1, 2), ()]
+    world.clock.advance(1)
+    assert shares(world) == [(0, 2), (1,)]
+    assert store(world, first, 1, 2) is Fault.PARTITION_NOT_OWNED
+
+
+def test_partition_is_not_waited_for_when_its_member_goes(world: InhabitedWorld) -> None:
+    first, _ = handing_over(world)
+    third = connect(world)
+    join(world, third)
+    assert shares(world) == [(0, 1), (), (2,)]
+    first.presence.leave()
+    assert shares(world) == [(0, 2), (1,)]
+
+
+def test_partition_that_comes_back_to_its_member_is_not_handed_over(world: InhabitedWorld) -> None:
+    first, second = handing_over(world)
+    assert world.ask(LeaveStreamGroup("default", "t", "g"), second) is None
+    assert shares(world) == [(0, 1, 2)]
+    assert poll(world, first, 1).partition == 1
+    assert store(world, first, 1, 2) is None
+    join(world, second)
+    assert shares(world) == [(0, 2), (1,)]
 
 
 def test_members_of_a_deleted_topic_or_group_are_members_no_more(world: InhabitedWorld) -> None:

@@ -313,6 +313,26 @@ def test_requests_of_two_commands_in_one_segment_are_both_answered(client: RawCl
     assert client.answer().status == 0
 
 
+def test_member_that_joins_reads_nothing_that_another_is_about_to_store(
+    address: str, client: RawClient, stream: str, topic: str
+) -> None:
+    """R15: as 0.8 has it."""
+    place = name(stream) + name(topic)
+    for partition in range(3):
+        sent(client, stream, topic, b"0", b"1", partition=partition)
+    client.get(602, place + text("g"))
+    client.get(604, place + name("g"))
+    body = poll(member("g"), stream, topic, None, (NEXT, 0), 1)
+    assert [client.get(POLL, body)["partition"] for _ in range(3)] == [0, 1, 2]
+    with RawClient(address) as other:
+        other.login()
+        other.get(604, place + name("g"))
+        assert payloads(other.get(POLL, body)) == []
+        client.get(STORE_OFFSET, member("g") + place + optional_partition(1) + struct.pack("<Q", 0))
+        polled = other.get(POLL, body)
+        assert (polled["partition"], payloads(polled)) == (1, [b"1"])
+
+
 # -- looking at what is not there ------------------------------------------------------------------
 
 

@@ -159,6 +159,21 @@ class BeginPoll(Command[PollPlace]):
 
 
 @command
+class EndPoll(Act):
+    """A member of a group was given messages, and stores by itself how far it has come. Until then the
+    partition is not handed over to another member.
+    """
+
+    ROW: ClassVar[Row] = on_each(Operation.READ, Resource.TOPIC)
+    stream: StreamRef
+    topic: StreamTopicRef
+    group: StreamGroupRef
+    partition: int
+    offset: int
+    """Behind the last message."""
+
+
+@command
 class StoreConsumerOffset(Act):
     """``OFFSET_OUT_OF_RANGE`` beyond the end of the log. Backwards is allowed."""
 

@@ -9,6 +9,7 @@ from trivium.core.commands.stream_groups import (
     BeginPoll,
     Consumer,
     DeleteConsumerOffset,
+    EndPoll,
     FindConsumerOffset,
     FoundConsumerOffset,
     PollPlace,
@@ -38,6 +39,7 @@ class Consuming:
         self._offsets = offsets
         self.routes: Routes = {
             BeginPoll: refusing(self.begin_poll),
+            EndPoll: refusing(self.end_poll),
             StoreConsumerOffset: refusing(self.store),
             FindConsumerOffset: refusing(self.find),
             DeleteConsumerOffset: refusing(self.delete),
@@ -75,9 +77,17 @@ class Consuming:
             return self._member(topic, command.consumer, caller).next_partition()
         if command.must_own:
             member = self._member(topic, command.consumer, caller)
-            _check_owned(member, command.partition)
+            if not member.may_poll(command.partition):
+                raise Refused(Fault.PARTITION_NOT_OWNED)
             member.polled = command.partition
         return command.partition
+
+    def end_poll(self, command: EndPoll, caller: Caller, reply: Reply[Fault | None]) -> None:
+        topic = self._finding.topic(command.stream, command.topic, caller, Operation.READ)
+        number = number_of(topic, known_group(topic, command.group))
+        client_id = self._clients.of(caller).client_id
+        self._membership.has_polled(number, client_id, command.partition, command.offset)
+        reply(None)
 
     def _member(self, topic: StreamTopic, consumer: Consumer, caller: Caller) -> Member:
         group = known_group(topic, consumer.ref)
@@ -98,8 +108,16 @@ class Consuming:
         log = self._finding.partition(topic, partition).log
         if not 0 <= command.offset <= log.high_watermark:
             raise Refused(Fault.OFFSET_OUT_OF_RANGE)
-        group_id = group_id_of(topic, command.consumer)
-        self._offsets.store(group_id, topic.kafka_name, partition, command.offset, caller, reply)
+        group_id, client_id = group_id_of(topic, command.consumer), self._clients.of(caller).client_id
+        group = known_group(topic, command.consumer.ref) if command.consumer.is_group else None
+
+        def stored(fault: Fault | None) -> None:
+            if fault is None and group is not None:
+                number = number_of(topic, group)
+                self._membership.has_stored(number, client_id, partition, command.offset)
+            reply(fault)
+
+        self._offsets.store(group_id, topic.kafka_name, partition, command.offset, caller, stored)
 
     def _partition_to_store(self, topic: StreamTopic, command: StoreConsumerOffset, caller: Caller) -> int:
         if not command.consumer.is_group:

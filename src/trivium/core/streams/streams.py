@@ -37,7 +37,7 @@ class Streams:
         machine: Machine,
     ) -> None:
         self.registry = registry
-        membership = Membership()
+        membership = Membership(cluster.clock.monotonic_ms)
         self.clients = Clients(membership)
         self.enrolment = Enrolment(cluster, registry, log)
         finding = Finding(cluster, registry, self.enrolment, access)

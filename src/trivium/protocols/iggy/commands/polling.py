@@ -16,7 +16,7 @@ from typing import Any, Final
 from trivium.core.commands.command import Command
 from trivium.core.commands.list_offsets import FindOffsets, OffsetQuery
 from trivium.core.commands.records import Fetch, FetchedPart, FetchPart
-from trivium.core.commands.stream_groups import BeginPoll, PollPlace, StoreConsumerOffset
+from trivium.core.commands.stream_groups import BeginPoll, EndPoll, PollPlace, StoreConsumerOffset
 from trivium.core.faults import Fault
 from trivium.protocols.iggy.body import Body, Strategy, StrategyKind
 from trivium.protocols.iggy.client import Client
@@ -69,6 +69,9 @@ def poll_messages(body: Body, call: Call) -> Exchange:
             stream, topic, consumer, place.partition, offsets[-1] + 1, must_own(call)
         )
         call.require((yield from ask(stored)))
+    elif offsets and reading.consumer.is_group and must_own(call):
+        stream, topic, consumer, _ = reading
+        yield from ask(EndPoll(stream, topic, consumer.ref, place.partition, offsets[-1] + 1))
     return _answer(place, pieces, call)
 
 
