@@ -11,14 +11,14 @@ import sys
 _SPARKS_MARK = "SPARK_REUSE_WORKER"
 """In the environment of processes that are used again, and of no others."""
 
-_is_settled = False
+_settled_modules = 0
 
 
 def settle() -> None:
-    """Leave what has been imported out of all further collections; once, with the first task."""
-    global _is_settled
-    if not _is_settled and _SPARKS_MARK in os.environ:
-        _is_settled = True
+    """Leave what has been imported out of all further collections; again only if there is more of it."""
+    global _settled_modules
+    if _settled_modules != len(sys.modules) and _SPARKS_MARK in os.environ:
+        _settled_modules = len(sys.modules)
         gc.collect()
         gc.freeze()
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
+from trivium.spark.connector.worker_process import settle
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
@@ -39,7 +41,9 @@ class FlowSink(DataSource):
     def streamWriter(self, schema: "StructType", overwrite: bool) -> "FlowWriter":  # noqa: N802 - Spark's name
         from trivium.spark.sinks.plan import from_options
 
-        return FlowWriter(from_options(self.options))
+        plan = from_options(self.options)
+        settle()  # Asked anew for each micro-batch.
+        return FlowWriter(plan)
 
     def writer(self, schema: "StructType", overwrite: bool) -> "UpsertWriter":
         from trivium.spark.sinks.plan import from_options
@@ -64,7 +68,9 @@ class FlowWriter(DataSourceStreamArrowWriter):
             rows_task.write(good_rows(batch))
             if rejected_task is not None:
                 rejected_task.write(set_aside(batch, self._plan.flow, place.query_id, place.batch))
-        return TaskDone(rows_task.close(), rejected_task.close() if rejected_task is not None else None)
+        done = TaskDone(rows_task.close(), rejected_task.close() if rejected_task is not None else None)
+        settle()  # By now everything is imported that a task needs.
+        return done
 
     def commit(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803 - Spark's name
         from trivium.spark.sinks.checkpoint import batch_of
@@ -75,6 +81,7 @@ class FlowWriter(DataSourceStreamArrowWriter):
         if rejected is not None:
             rejected.commit(batch, [task.rejected for task in done if task.rejected is not None])
         rows.commit(batch, [task.rows for task in done])
+        settle()
 
     def abort(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803 - Spark's name
         done = [message for message in messages if isinstance(message, TaskDone)]
