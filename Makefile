@@ -76,6 +76,8 @@ SIM_PYTHON = $(if $(PYPY),PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; 
 	$(PYPY) --jit decay=0 -W ignore,$(BIN)/python)
 
 sim: $(READY)
+	@test -z "$(PYPY)" || $(PYPY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYPY) is no PyPy of Python 3.11 or newer: install one (Debian 13: apt install pypy3), or leave PYPY out"; exit 1; }
 	$(SIM_PYTHON) -m trivium.testing.world $(if $(REBALANCES),--rebalances $(REBALANCES),--histories $(N))
 
 pipelines: $(READY)
