@@ -3,14 +3,17 @@
 Every record is in every sink once, at whatever step of a batch everything ended, and what is set aside is in
 its quarantine once. ``make test`` has a quick form, ``tests/spark/running/test_killed_workers.py``. The long
 form (``make crash``) kills at each step, one after the other on the same state, and has Iceberg, topics and
-tables that are changed by key among its sinks, too. A replay and a backfill are killed likewise.
+tables that are changed by key among its sinks, too. A replay and a backfill are killed likewise, and so is
+the broker while a pipeline runs.
 """
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,21 +104,67 @@ def test_pipeline_killed_at_any_step_writes_everything_once(tmp_path: Path) -> N
             assert killed.returncode == -9, (kill, killed.stderr[-2000:])
         last = run(tmp_path, broker.bootstrap, None)
         assert last.returncode == 0, last.stderr[-2000:]
-        good = [number for number in range(RECORDS) if number % 10]
-        bad = [number for number in range(RECORDS) if number % 10 == 0]
-        for name, make in TABLES.items():
-            path = str(tmp_path / name)
-            assert sorted(open_store(make(path)).read().column("id").to_pylist()) == good, path
-            aside = open_store(make(path + "__quarantine")).read().column("offset").to_pylist()
-            assert sorted(aside) == bad, path
-        for topic in TOPICS:
-            copied = [json.loads(record.value or b"")["id"] for record in broker.records(topic)]
-            assert sorted(copied) == good
-            assert len(broker.records(f"{topic}__quarantine")) == len(bad)
-        for name, make in CHANGED.items():
-            tens = open_store(make(str(tmp_path / f"tens_{name}"), mode="upsert", key="ten")).read()
-            found = sorted((row["ten"], row["many"]) for row in tens.to_pylist())
-            assert found == [(ten, 10) for ten in range(RECORDS // 10)], name
+        check_sinks(tmp_path, broker)
+
+
+def check_sinks(folder: Path, broker: Broker) -> None:
+    """Every record is in every sink once, or in its quarantine."""
+    good = [number for number in range(RECORDS) if number % 10]
+    bad = [number for number in range(RECORDS) if number % 10 == 0]
+    for name, make in TABLES.items():
+        path = str(folder / name)
+        assert sorted(open_store(make(path)).read().column("id").to_pylist()) == good, path
+        aside = open_store(make(path + "__quarantine")).read().column("offset").to_pylist()
+        assert sorted(aside) == bad, path
+    for topic in TOPICS:
+        copied = [json.loads(record.value or b"")["id"] for record in broker.records(topic)]
+        assert sorted(copied) == good
+        assert len(broker.records(f"{topic}__quarantine")) == len(bad)
+    for name, make in CHANGED.items():
+        tens = open_store(make(str(folder / f"tens_{name}"), mode="upsert", key="ten")).read()
+        found = sorted((row["ten"], row["many"]) for row in tens.to_pylist())
+        assert found == [(ten, 10) for ten in range(RECORDS // 10)], name
+
+
+def begun(folder: Path, step: str, process: "subprocess.Popen[str]") -> bool:
+    """Whether the first flow comes to a step of a batch, as its checkpoint has it, before the run ends."""
+    ends_at = time.monotonic() + TIMEOUT_S
+    file = folder / ".trivium" / "numbers" / "checkpoints" / "f0" / step
+    while process.poll() is None and time.monotonic() < ends_at:
+        if file.exists():
+            return True
+        time.sleep(0.02)
+    return file.exists()
+
+
+@pytest.mark.timeout(4 * TIMEOUT_S)
+def test_broker_killed_while_a_pipeline_runs_costs_no_record(tmp_path: Path) -> None:
+    """R19: killed when a batch begins and behind a commit, and started again. Who stops then goes on."""
+    (tmp_path / "numbers.toml").write_text(definition())
+    with Broker(tmp_path / "data") as broker:
+        broker.create_topic("numbers", 1)
+        broker.produce("numbers", [json.dumps({"id": number}) for number in range(RECORDS)])
+        arguments = [sys.executable, str(HERE / "run.py"), "numbers.toml", broker.bootstrap]
+        with subprocess.Popen(
+            [*arguments, str(tmp_path / "scratch")],
+            cwd=tmp_path,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            try:
+                for step in ("offsets/0", "commits/0", "offsets/1"):
+                    if begun(tmp_path, step, process):
+                        broker.kill()
+                        broker.start()
+                process.wait(TIMEOUT_S)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        last = run(tmp_path, broker.bootstrap, None)
+        assert last.returncode == 0, last.stderr[-2000:]
+        check_sinks(tmp_path, broker)
 
 
 AGAIN = """
