@@ -45,6 +45,7 @@ WHERE: Final = {
     "records/compression.py": "the one place",
     "records/crc.py": "for its checksum",
     "log/segment.py": "for its checksum",
+    "records/kernel_sources.py": "for its checksum",
     "protocols/iggy/zip_archive.py": "which only packs",
 }
 
