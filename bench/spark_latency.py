@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from bench.peers import scratch, trivium
-from bench.spark_reads import SETTINGS, processor_s
+from bench.spark_reads import SETTINGS, processor_s, spent_s
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Place
 from rich.console import Console
@@ -51,9 +51,9 @@ def main() -> None:
         waits_ms = sorted(rounds(bootstrap)[WARM_ROUNDS:])
         jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
         tracker = spark.sparkContext.statusTracker()
-        jobs, before = len(tracker.getJobIdsForGroup(str(query.runId))), sum(processor_s(jvm))
+        jobs, before = len(tracker.getJobIdsForGroup(str(query.runId))), processor_s(jvm)
         time.sleep(IDLE_S)
-        idle = (sum(processor_s(jvm)) - before) / IDLE_S
+        idle = sum(spent_s(jvm, before)) / IDLE_S
         idle_jobs = len(tracker.getJobIdsForGroup(str(query.runId))) - jobs
         query.stop()
         spark.stop()

@@ -23,6 +23,9 @@ ROUNDS = 3
 """Of each read; of the rate and of the processor the best one counts. The first ones warm the JVM: with two
 rounds a third of its time is spent on compiling itself."""
 
+WAITED_FOR = 0
+"""In place of a process: all those that have ended and were waited for."""
+
 PIPELINE = """
 [pipeline]
 name = "bench"
@@ -176,11 +179,10 @@ Figures = tuple[float, float, float, float]
 
 def measured(spark: SparkSession, broker: int, action: Callable[[], None], rows: int) -> Figures:
     jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
-    before, began = (*processor_s(jvm), sum(processor_s(broker))), time.perf_counter()
+    before, broker_before, began = processor_s(jvm), processor_s(broker), time.perf_counter()
     action()
-    seconds, after = time.perf_counter() - began, (*processor_s(jvm), sum(processor_s(broker)))
-    jvm_s, python_s, broker_s = (now - then for now, then in zip(after, before, strict=True))
-    return rows / seconds, jvm_s, python_s, broker_s
+    seconds = time.perf_counter() - began
+    return rows / seconds, *spent_s(jvm, before), sum(spent_s(broker, broker_before))
 
 
 def best(rounds: list[Figures]) -> Figures:
@@ -189,8 +191,8 @@ def best(rounds: list[Figures]) -> Figures:
     return rate, *min(rounds, key=lambda each: each[1] + each[2])[1:]
 
 
-def processor_s(jvm: int) -> tuple[float, float]:
-    """Used so far by a JVM, and by everything that it has started, ended processes included."""
+def processor_s(root: int) -> dict[int, float]:
+    """Used so far by a process and by each that it has started, those included that each has waited for."""
     parents, used = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -200,11 +202,20 @@ def processor_s(jvm: int) -> tuple[float, float]:
         pid = int(path.parent.name)
         parents[pid] = int(fields[1])
         used[pid] = [int(ticks) / TICKS for ticks in fields[11:15]]
-    descendants = {jvm}
+    descendants = {root}
     while more := {pid for pid, parent in parents.items() if parent in descendants} - descendants:
         descendants |= more
-    own = sum(used[jvm][:2])
-    return own, sum(sum(used[pid]) for pid in descendants if pid in used) - own
+    spent = {pid: sum(used[pid]) for pid in descendants if pid in used}
+    spent[root], spent[WAITED_FOR] = sum(used[root][:2]), sum(used[root][2:])
+    return spent
+
+
+def spent_s(root: int, before: dict[int, float]) -> tuple[float, float]:
+    """Since then, by the process itself and by all others. An idle worker that has ended meanwhile counts for
+    nothing: Python's daemon does not wait for it, and its time is gone with it."""
+    spent = {pid: now - before.get(pid, 0.0) for pid, now in processor_s(root).items()}
+    own = spent.pop(root)
+    return own, sum(spent.values())
 
 
 if __name__ == "__main__":
