@@ -1,7 +1,8 @@
 """Rule 6 of the promises: a command without a row fails the build, and no row is left untried (S10).
 
 The rows of the three doors together must reach every command that needs a right: one that no request of the
-matrices leads to would be gated by its author's word alone.
+matrices leads to would be gated by its author's word alone. One that only follows another, which is refused
+before it, is reached by somebody who may, and is refused by itself.
 """
 
 import json
@@ -13,17 +14,21 @@ from tests.abuse.city import City, IggyDoor, KafkaDoor, RustLogDoor
 from tests.abuse.rows import ROWS
 from tests.abuse.rows.row import there
 from tests.abuse.test_kafka_rights import versions
-from tests.abuse.test_other_doors import GATED, RUSTLOG_ROWS
+from tests.abuse.test_other_doors import EVERYTHING, GATED, RUSTLOG_ROWS
 from tests.core.test_commands import (
     all_commands,
     test_command_says_which_right_it_needs_and_what_its_refusal_looks_like,
 )
+from tests.protocols.iggy.raw_client import name, poll
 from tests.protocols.iggy.test_rights import ROWS as IGGY_ROWS
 from trivium.core.access import Access, for_everybody
 from trivium.core.broker import Broker
 from trivium.core.caller import Caller
 from trivium.core.commands import topics
 from trivium.core.commands.command import Command
+from trivium.core.commands.stream_groups import EndPoll
+from trivium.core.faults import Fault
+from trivium.protocols.iggy.code import Code
 
 check_row = test_command_says_which_right_it_needs_and_what_its_refusal_looks_like
 del test_command_says_which_right_it_needs_and_what_its_refusal_looks_like
@@ -79,5 +84,20 @@ def test_rows_of_the_three_doors_reach_every_command_that_needs_a_right(
         doors[1].status(code, IGGY_ROWS[code][1])
     for word, (fields, _) in RUSTLOG_ROWS.items():
         doors[2].say(json.dumps({word.partition(" ")[0]: fields}).encode())
+    city.allow(*EVERYTHING)
+    for code in (Code.SEND_MESSAGES, Code.JOIN_CONSUMER_GROUP):
+        assert doors[1].status(code, IGGY_ROWS[code][1]) == 0
+    assert doors[1].status(Code.POLL_MESSAGES, poll(b"\2" + name("g"), "a", "t")) == 0
     gated = {command for command in all_commands() if command.ROW.free is None}
     assert gated - reached == set()
+
+
+def test_end_of_a_poll_needs_the_right_to_read_by_itself(city: City) -> None:
+    city.allow()
+    ann = Caller(principal="User:ann", host="127.0.0.1")
+    ended = EndPoll("a", "t", "g", 0, 1)
+    answers: list[Fault | None] = []
+    city.node.broker.execute(ended, ann, answers.append)
+    city.allow(*EVERYTHING)
+    city.node.broker.execute(ended, ann, answers.append)
+    assert answers == [Fault.NOT_AUTHORIZED_TOPIC, None]
