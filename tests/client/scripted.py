@@ -121,7 +121,7 @@ class ScriptedBroker:
                 except OSError:
                     return
 
-    def _reply(self, connection: socket.socket, received: bytes) -> bool:
+    def _reply(self, connection: socket.socket, received: bytes | bytearray) -> bool:
         header, request = decode_request(received)
         with self._lock:
             self.requests.append(request)
