@@ -1,17 +1,14 @@
 """A ZIP archive of small files, in memory, in each of the compressions that a snapshot may be asked for in.
 
 The standard library writes four of the six. All are a page of fixed layouts, so they are written here alike.
+Codecs are loaded by the first archive that needs them: most nodes never write one.
 """
 
-import bz2
-import lzma
 import struct
 import zlib
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Final
-
-import zstandard
 
 
 class ZipCompression(IntEnum):
@@ -30,6 +27,24 @@ def _deflated(data: bytes) -> bytes:
     return compressor.compress(data) + compressor.flush()
 
 
+def _bzip2(data: bytes) -> bytes:
+    import bz2
+
+    return bz2.compress(data)
+
+
+def _zstd(data: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def _xz(data: bytes) -> bytes:
+    import lzma
+
+    return lzma.compress(data)
+
+
 _ALONE_PROPERTIES_BYTES: Final = 5
 _ALONE_HEADER_BYTES: Final = 13
 _LZMA_VERSION: Final = bytes((9, 4))
@@ -37,6 +52,8 @@ _LZMA_VERSION: Final = bytes((9, 4))
 
 def _lzma(data: bytes) -> bytes:
     """ZIP's own frame: version, length of the properties, the properties, the stream."""
+    import lzma
+
     alone = lzma.compress(data, lzma.FORMAT_ALONE)
     properties = alone[:_ALONE_PROPERTIES_BYTES]
     return _LZMA_VERSION + struct.pack("<H", len(properties)) + properties + alone[_ALONE_HEADER_BYTES:]
@@ -45,10 +62,10 @@ def _lzma(data: bytes) -> bytes:
 _METHODS: Final[dict[ZipCompression, tuple[int, int, Callable[[bytes], bytes]]]] = {
     ZipCompression.STORED: (0, 10, bytes),
     ZipCompression.DEFLATED: (8, 20, _deflated),
-    ZipCompression.BZIP2: (12, 46, bz2.compress),
-    ZipCompression.ZSTD: (93, 63, lambda data: zstandard.ZstdCompressor().compress(data)),
+    ZipCompression.BZIP2: (12, 46, _bzip2),
+    ZipCompression.ZSTD: (93, 63, _zstd),
     ZipCompression.LZMA: (14, 63, _lzma),
-    ZipCompression.XZ: (95, 63, lzma.compress),
+    ZipCompression.XZ: (95, 63, _xz),
 }
 """ZIP's number of the method, the version of ZIP that a reader needs, and the method itself."""
 
