@@ -61,6 +61,7 @@ OUR_OWN: Final = {
     ("protocols/kafka/apis/__init__.py", "import_module"): "the name of a member of our enumeration",
     ("cli/lazy_group.py", "import_module"): "the name of a command of ours",
     ("testing/world/profiles/__init__.py", "import_module"): "the name of a profile of ours",
+    ("records/kernel/__init__.py", "import_module"): "the name of our own compiled form",
     ("server/bearer_tokens.py", "urlopen"): "the operator's own URL",
 }
 SUBPROCESSES: Final = {"spark/launch/java.py"}

@@ -304,10 +304,11 @@ def test_checker_with_a_broker_that_deals_partitions_twice_finds_it(monkeypatch:
     with Broker(settings=LISTEN) as broker:
         assert assigned(broker).is_clean
 
-    def deal_everything(group: _Group, partitions: int) -> None:
+    def share_everything(group: _Group, partitions: int) -> None:
+        group.dealt = partitions
         for member in group.members.values():
-            member.partitions = list(range(partitions))
+            member.share = list(range(partitions))
 
-    monkeypatch.setattr(_Group, "deal", deal_everything)
+    monkeypatch.setattr(_Group, "_share", share_everything)
     with Broker(settings=LISTEN) as broker:
         assert AnomalyKind.DOUBLE_ASSIGNMENT in assigned(broker).counts
