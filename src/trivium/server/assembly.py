@@ -22,7 +22,7 @@ from trivium.core.faults import Refused
 from trivium.core.settings import whole
 from trivium.core.timers import Timers
 from trivium.server.clock import SystemClock
-from trivium.server.configuration.configuration import Configuration, Listener
+from trivium.server.configuration.configuration import Configuration, Listener, Protocol
 from trivium.server.credentials import Credentials
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
@@ -145,7 +145,7 @@ class Assembly:
         try:
             if doors:
                 self.has_new_user = await found_first_user(
-                    founding, configured, listeners, lambda: self.nouns.streams
+                    founding, configured, listeners, lambda: self._load_streams(doors)
                 )
             if not self.has_new_user:
                 await refuse_well_known_user(founding, configured, listeners)
@@ -155,6 +155,12 @@ class Assembly:
             events.error("users and streams cannot be read", reason=refused.message or refused.fault.name)
         else:
             self.nouns.strangers.report_start(self.nouns.own.users.is_only_root)
+
+    def _load_streams(self, doors: Iterable[Listener]) -> None:
+        """What the first one who comes in would wait for otherwise."""
+        assert self.nouns.streams is not None  # It is made by being looked at.
+        if any(door.protocol is Protocol.IGGY for door in doors):
+            import trivium.protocols.iggy.session  # noqa: F401
 
     async def stop(self) -> None:
         """When nobody is connected any more."""

@@ -1,7 +1,8 @@
 """Who speaks with a peer: the session that a new connection gets, by the listener it came in by.
 
-A protocol is loaded when its first peer arrives. Most nodes are asked for one of them only, and a node
-wants to be there at once: what nobody has asked for yet is not worth waiting for.
+A protocol is loaded when its first peer arrives, and Iggy's by a new node while it waits for a hash anyway.
+Most nodes are asked for one of them only, and a node wants to be there at once: what nobody has asked for yet
+is not worth waiting for.
 """
 
 from functools import cached_property
