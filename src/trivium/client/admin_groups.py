@@ -3,7 +3,7 @@
 Classic groups, those of KIP-848 and share groups are described by different requests and come out alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trivium.client.admin_cluster import describe_cluster
@@ -200,6 +200,14 @@ def _assigned(member: classic_groups.DescribedGroupMember) -> tuple[TopicPartiti
     )
 
 
+def _named(
+    topics: Iterable[consumer_groups.TopicPartitions | share_groups.TopicPartitions],
+) -> tuple[TopicPartition, ...]:
+    return tuple(
+        TopicPartition(topic.topic_name, partition) for topic in topics for partition in topic.partitions
+    )
+
+
 def _consumer_group(described: consumer_groups.DescribedGroup, coordinator_id: int) -> Group:
     members = [
         Member(
@@ -207,11 +215,7 @@ def _consumer_group(described: consumer_groups.DescribedGroup, coordinator_id: i
             member.instance_id,
             member.client_id,
             member.client_host,
-            tuple(
-                TopicPartition(topic.topic_name, partition)
-                for topic in member.assignment.topic_partitions
-                for partition in topic.partitions
-            ),
+            _named(member.assignment.topic_partitions),
         )
         for member in described.members
     ]
@@ -232,11 +236,7 @@ def _share_group(described: share_groups.DescribedGroup, coordinator_id: int) ->
             None,
             member.client_id,
             member.client_host,
-            tuple(
-                TopicPartition(topic.topic_name, partition)
-                for topic in member.assignment.topic_partitions
-                for partition in topic.partitions
-            ),
+            _named(member.assignment.topic_partitions),
         )
         for member in described.members
     ]

@@ -12,7 +12,7 @@ a connection has one owner.
 import atexit
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -49,11 +49,10 @@ def borrowed(
     cluster = _take(wanted) or Cluster.connect(
         bootstrap, client_id=client_id, timeout_s=timeout_s, security=security
     )
-    try:
+    with ExitStack() as on_error:
+        on_error.callback(cluster.close)
         yield cluster
-    except BaseException:
-        cluster.close()
-        raise
+        on_error.pop_all()
     cluster.forget_leaders(list(cluster.topology.topics))
     with _lock:
         _idle.append((wanted, cluster))
