@@ -153,10 +153,10 @@ def share_all(members: Iterable[Member], partitions: int) -> bool:
 
 @pytest.mark.parametrize("kind", MEMBERS, ids=lambda kind: kind.__name__)
 def test_group_shares_partitions_anew_when_members_come_and_go(
-    kind: type[Member], trivium_session_broker: Broker
+    kind: type[Member], trivium_session_broker: Broker, trivium_topic: str
 ) -> None:
     """R15 in small: no partition has two readers, and no record is lost or read twice."""
-    broker, topic = trivium_session_broker, f"shared-{kind.__name__}"
+    broker, topic = trivium_session_broker, f"{trivium_topic}-of-six"
     broker.create_topic(topic, partitions=6)
     where = broker.bootstrap, topic, topic
 
@@ -215,10 +215,10 @@ def test_group_goes_on_after_its_broker_has_ended(client: Client, ends: str) -> 
 
 
 def test_static_member_comes_back_to_its_partitions_and_nobody_else_notices(
-    trivium_session_broker: Broker,
+    trivium_session_broker: Broker, trivium_topic: str
 ) -> None:
     """KIP-345: a member with a name of its own may restart without a rebalance."""
-    topic = "static"
+    topic = f"{trivium_topic}-of-four"
     trivium_session_broker.create_topic(topic, partitions=4)
     where = trivium_session_broker.bootstrap, topic, topic
     with StaticMember(*where, "a") as stays:

@@ -102,8 +102,10 @@ def test_records_of_an_idempotent_producer_are_written_once_in_order(
     ]
 
 
-def test_records_go_to_all_of_a_thousand_partitions(client: Client, trivium_session_broker: Broker) -> None:
-    topic = f"thousand-{client.name}"
+def test_records_go_to_all_of_a_thousand_partitions(
+    client: Client, trivium_session_broker: Broker, trivium_topic: str
+) -> None:
+    topic = f"{trivium_topic}-thousand"
     trivium_session_broker.create_topic(topic, partitions=1_000)
     sent = [Sent(b"%d" % number, partition=number) for number in range(1_000)]
     bootstrap = trivium_session_broker.bootstrap
@@ -116,8 +118,8 @@ def test_records_go_to_all_of_a_thousand_partitions(client: Client, trivium_sess
 
 
 def test_topic_is_made_by_the_first_record_that_is_sent_to_it(
-    client: Client, trivium_session_broker: Broker
+    client: Client, trivium_session_broker: Broker, trivium_topic: str
 ) -> None:
-    topic = f"made-by-{client.name}"
+    topic = f"{trivium_topic}-made-by-it"
     client.produce(trivium_session_broker.bootstrap, topic, [Sent(b"first")])
     assert [record.value for record in trivium_session_broker.records(topic)] == [b"first"]
