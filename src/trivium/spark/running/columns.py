@@ -6,7 +6,8 @@ from trivium.pipeline.checking.sql_text import parse_query, spoken_metadata
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.schema import METADATA
 from trivium.spark.running.errors import CannotRun
-from trivium.spark.sinks.judged import REASONS, RECORD
+from trivium.spark.running.judging import REASONS
+from trivium.spark.running.source_frames import RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

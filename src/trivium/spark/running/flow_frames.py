@@ -14,11 +14,10 @@ from trivium.pipeline.flow import Flow
 from trivium.pipeline.schema import Schema
 from trivium.pipeline.source import TableSource, TopicSource
 from trivium.spark.running.columns import unique
-from trivium.spark.running.judging import DROPPED, accepted, judge
+from trivium.spark.running.judging import DROPPED, REASONS, accepted, judge
 from trivium.spark.running.lineage import Carried, carry
 from trivium.spark.running.passages import Passage
-from trivium.spark.running.source_frames import PROBLEM, decoded, new_columns, table_frame
-from trivium.spark.sinks.judged import REASONS, RECORD
+from trivium.spark.running.source_frames import PROBLEM, RECORD, decoded, new_columns, table_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

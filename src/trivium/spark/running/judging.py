@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from trivium.pipeline.expectation import Expectation, Otherwise
 from trivium.pipeline.flow import Flow
-from trivium.spark.running.source_frames import PROBLEM, column
-from trivium.spark.sinks.judged import RAW_COLUMNS, REASONS, RECORD
+from trivium.pipeline.quarantine import RAW_COLUMNS
+from trivium.spark.running.source_frames import PROBLEM, RECORD, column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+REASONS: Final = "__reasons"
+"""Why a row is set aside (ARRAY<STRING>); NULL for a good one."""
 
 DROPPED: Final = "__dropped"
 """Whether a row is only counted (BOOLEAN)."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.pipeline.checking.sql_text import SQLGLOT_CRASHES, parse_query
-from trivium.spark.running.source_frames import PROBLEM
-from trivium.spark.sinks.judged import RECORD
+from trivium.spark.running.source_frames import PROBLEM, RECORD
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -17,13 +17,13 @@ from trivium.spark.running.batch_function import write_each_batch
 from trivium.spark.running.columns import visible
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.flow_frames import FlowFrames
-from trivium.spark.running.judging import DROPPED, reason_of
+from trivium.spark.running.judging import DROPPED, REASONS, reason_of
 from trivium.spark.running.passages import Live, Passage
-from trivium.spark.running.source_frames import PROBLEM, column
+from trivium.spark.running.source_frames import PROBLEM, RECORD, column
 from trivium.spark.running.stateless import check_stateless
 from trivium.spark.running.tally import COUNTS
 from trivium.spark.sinks.checkpoint import query_id_of
-from trivium.spark.sinks.judged import RAW_COLUMNS, REASONS, RECORD
+from trivium.spark.sinks.judged import aside, place
 from trivium.spark.sinks.outlets import open_outlet
 from trivium.spark.sinks.plan import SinkPlan
 from trivium.spark.sinks.writer import BATCH_OPTION, FORMAT
@@ -108,18 +108,12 @@ def _shaped(judged: "DataFrame", names: list[str], sink: Sink) -> "DataFrame":
     """The columns that a sink gets, and the judgement behind them; good rows leave their record behind."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    record = F.struct(*(F.col(RECORD).getField(name).alias(name) for name in RAW_COLUMNS))
-    if _is_upsert(sink):
-        # Of rows with one key the last wins: where each came from is still needed, what was in it is not.
-        nothing = F.lit(None)
-        place = record.withField("value", nothing.cast("binary")).withField("key", nothing.cast("binary"))
-        record = F.when(F.col(REASONS).isNotNull(), record).otherwise(place)
-    else:
-        record = F.when(F.col(REASONS).isNotNull(), record)
     columns = [column(name) for name in names]
     if isinstance(sink, TopicSink):
         columns = _as_record(judged, names, sink)
-    return judged.select(*columns, record.alias(RECORD), F.col(REASONS))
+    if _is_upsert(sink):  # Of rows with one key the last wins.
+        columns.append(place(F.col(RECORD)))
+    return judged.select(*columns, aside(F.col(RECORD), F.col(REASONS)))
 
 
 def _as_record(judged: "DataFrame", names: list[str], sink: TopicSink) -> list[Any]:

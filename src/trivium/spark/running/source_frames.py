@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
+from trivium.pipeline.quarantine import RAW_COLUMNS
 from trivium.pipeline.schema import METADATA, Schema, quoted
 from trivium.pipeline.source import Expired, NewColumns, TableSource, TopicSource
 from trivium.pipeline.start import StartKind
@@ -18,7 +19,6 @@ from trivium.spark.connector.security import options_of
 from trivium.spark.running.added_columns import announced
 from trivium.spark.running.decoding import decode
 from trivium.spark.running.unknown_names import unknown_names
-from trivium.spark.sinks.judged import RAW_COLUMNS, RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 OFFSETS_PER_BATCH_MAX: Final = 2_000_000
 """Of one source. A flow that has a day to catch up on does it in steps that can be repeated."""
+
+RECORD: Final = "__record"
+"""The record that a row was made of (STRUCT, ``RAW_COLUMNS`` and ``PROBLEM``), or NULL."""
 
 PROBLEM: Final = "problem"
 """Field of a record: why it could not be read (ARRAY<STRING>), NULL where it could."""

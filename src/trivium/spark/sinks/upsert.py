@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from trivium.pipeline.sink import TableSink
 from trivium.spark.sinks.checkpoint import batch_of
-from trivium.spark.sinks.judged import REASONS, RECORD, good_rows, set_aside
+from trivium.spark.sinks.judged import PLACE, good_rows, set_aside
 from trivium.spark.sinks.outlets import Outlet, Part, open_outlet
 from trivium.spark.sinks.place import task_place
 from trivium.spark.sinks.plan import SinkPlan
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class TaskUpserts(WriterCommitMessage):
     rows: bytes
-    """A stream of Arrow with the last rows by key and the records they were made of; empty without any."""
+    """A stream of Arrow with the last rows by key and where each came from; empty without any."""
 
     rejected: Part
 
@@ -49,7 +49,7 @@ class UpsertWriter(DataSourceArrowWriter):
         for rows in iterator:
             if rejected is not None:
                 rejected.write(set_aside(rows, self._plan.flow, place.query_id, self._number))
-            kept.append(last_of_each(rows, self._sink.key))
+            kept.append(last_of_each(good_rows(rows), self._sink.key))
         return TaskUpserts(
             _packed(kept, self._sink.key), rejected.close() if rejected is not None else Part()
         )
@@ -66,7 +66,7 @@ class UpsertWriter(DataSourceArrowWriter):
         if outlet is not None:
             outlet.commit(batch, [task.rejected for task in done])
         if packed:
-            last = good_rows(last_of_each(_one(pa.concat_tables(packed)), self._sink.key))
+            last = last_of_each(_one(pa.concat_tables(packed)), self._sink.key).drop_columns([PLACE])
             open_store(self._sink).upsert(batch, pa.Table.from_batches([last]), self._sink.key)
 
     def abort(self, messages: Sequence[Any]) -> None:
@@ -80,20 +80,18 @@ class UpsertWriter(DataSourceArrowWriter):
 
 
 def last_of_each(rows: "pa.RecordBatch", key: tuple[str, ...]) -> "pa.RecordBatch":
-    """Of the good rows with one key the last by partition and offset; rows set aside are left out."""
+    """Of the rows with one key the last by partition and offset."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    good = rows.filter(pc.is_null(rows.column(REASONS)))
     places = [
-        (record["partition"], record["offset"]) if record else (-1, at)
-        for at, record in enumerate(good.column(RECORD).to_pylist())
+        (place["partition"], place["offset"]) if place else (-1, at)
+        for at, place in enumerate(rows.column(PLACE).to_pylist())
     ]
     last: dict[tuple[object, ...], int] = {}
-    keys = list(zip(*(good.column(name).to_pylist() for name in key), strict=True))
-    for at in sorted(range(good.num_rows), key=places.__getitem__):
+    keys = list(zip(*(rows.column(name).to_pylist() for name in key), strict=True))
+    for at in sorted(range(rows.num_rows), key=places.__getitem__):
         last[keys[at]] = at
-    return good.take(pa.array(sorted(last.values()), pa.int64()))
+    return rows.take(pa.array(sorted(last.values()), pa.int64()))
 
 
 def _packed(kept: "Sequence[pa.RecordBatch]", key: tuple[str, ...]) -> bytes:
