@@ -95,3 +95,14 @@ def test_formats_before_kafka_0_11_are_named() -> None:
     old[16] = 1
     with pytest.raises(DecodeError, match=r"before Kafka 0\.11"):
         list(whole_batches(bytes(old)))
+
+
+@pytest.mark.parametrize(("at", "byte"), [(8, 0x80), (10, 0), (16, 3)], ids=["negative", "short", "format"])
+def test_batches_before_a_damaged_one_are_found_and_then_it_is_named(at: int, byte: int) -> None:
+    second = bytearray(data(1, b"b"))
+    second[at] = byte
+    second[10:12] = second[10:12] if at != 10 else b"\0\0"
+    found = whole_batches(data(0, b"a") + bytes(second))
+    assert next(found)[1].base_offset == 0
+    with pytest.raises(DecodeError, match=r"length|format"):
+        next(found)

@@ -153,6 +153,7 @@ def test_kernels_on_damaged_batches_agree(
         ("read_header", (position,)),
         ("check_batch", (position,)),
         ("check_batches", ()),
+        ("walk_batches", ()),
         ("sound_run", (0, -1, position, 4_000, 2**62)),
         ("sound_run", (len(records), position, 2 * len(records), position, 2**62)),
         ("sound_run", (0, 0, 0, -(2**63), position)),

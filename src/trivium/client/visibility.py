@@ -7,7 +7,14 @@ time. Which batches are hidden is known in ``records.visibility``.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from trivium.records.batch import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader, read_header
+from trivium.records.batch import (
+    HEADER_BYTES,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+    BatchHeader,
+    read_header,
+    walk_batches,
+)
 from trivium.records.visibility import AbortedTransaction, Visibility
 from trivium.wire.buffer import Buffer
 from trivium.wire.cursor import INT32
@@ -25,16 +32,15 @@ class FoundBatch(NamedTuple):
 
 def whole_batches(data: Buffer) -> Iterator[tuple[int, BatchHeader]]:
     """Position and header of each batch that is there whole. Checksums are left to who reads the records."""
-    position, end = 0, len(data)
-    while end - position > _MAGIC_AT:
-        if data[position + _MAGIC_AT] < 2:
-            raise DecodeError("records in a format from before Kafka 0.11")
-        length: int = INT32.unpack_from(data, position + _BATCH_LENGTH_AT)[0]
-        if end - position < max(length + LOG_OVERHEAD_BYTES, HEADER_BYTES):
-            return
-        header = read_header(data, position)
-        yield position, header
-        position += header.size_bytes
+    found, end = walk_batches(data)
+    yield from found
+    if len(data) - end <= _MAGIC_AT:
+        return
+    if data[end + _MAGIC_AT] < MAGIC:
+        raise DecodeError("records in a format from before Kafka 0.11")
+    length: int = INT32.unpack_from(data, end + _BATCH_LENGTH_AT)[0]
+    if len(data) - end >= max(length + LOG_OVERHEAD_BYTES, HEADER_BYTES):
+        read_header(data, end)  # Says what is wrong with it.
 
 
 def find_batches(data: Buffer, aborted: Sequence[AbortedTransaction]) -> Iterator[FoundBatch]:

@@ -60,6 +60,7 @@ __all__ = [
     "stamp_all",
     "stamp_append_time",
     "validate_records",
+    "walk_batches",
 ]
 
 NO_TIMESTAMP = -1
@@ -87,6 +88,13 @@ def check_batch(buffer: Buffer, position: int = 0) -> BatchHeader:
 def check_batches(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
     """What ``iter_batches`` gives, at once: all of them are sound, or ``DecodeError``."""
     return kernel.check_batches(buffer)
+
+
+def walk_batches(buffer: Buffer) -> tuple[list[tuple[int, BatchHeader]], int]:
+    """Position and header of each batch up to the first that is not there whole, or is none; and where that
+    one begins. Only headers are looked at.
+    """
+    return kernel.walk_batches(buffer)
 
 
 def sound_run(

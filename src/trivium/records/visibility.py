@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from trivium.records.control import read_end_txn
-from trivium.records.header import BatchHeader
+from trivium.records.header import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 from trivium.wire.buffer import Buffer
+
+_MARKED_BITS = TRANSACTIONAL_BIT | CONTROL_BIT
 
 
 class AbortedTransaction(Protocol):
@@ -30,11 +32,13 @@ class Visibility:
         """Whether the records of the batch at ``position`` are for the reader."""
         while self._upcoming and self._upcoming[-1].first_offset <= header.last_offset:
             self._hidden.add(self._upcoming.pop().producer_id)
+        if not header.attributes & _MARKED_BITS:
+            return True
         if header.is_control:
             if header.producer_id in self._hidden and _is_abort(buffer, position):
                 self._hidden.discard(header.producer_id)
             return False
-        return not (header.is_transactional and header.producer_id in self._hidden)
+        return header.producer_id not in self._hidden
 
 
 def _is_abort(buffer: Buffer, position: int) -> bool:

@@ -64,6 +64,7 @@ compiled = form.compiled
 read_header = form.read_header
 check_batch = form.check_batch
 check_batches = form.check_batches
+walk_batches = form.walk_batches
 sound_run = form.sound_run
 stamp_all = form.stamp_all
 

@@ -73,6 +73,25 @@ def check_batches(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
     return found
 
 
+def walk_batches(buffer: Buffer) -> tuple[list[tuple[int, BatchHeader]], int]:
+    """Position and header of every batch, one directly after the other, and where that ends: at a batch that
+    is not there whole, or at something that is none. Checksums are left to who reads the records.
+    """
+    window: Window = Window(buffer)
+    position: cython.Py_ssize_t = 0
+    batch_length: cython.longlong
+    found: list[tuple[int, BatchHeader]] = []
+    while window.size_bytes - position >= HEAD_BYTES and big_endian(window.p, position + 16, 1) == FORMAT:
+        batch_length = big_endian(window.p, position + 8, 4)
+        if not BATCH_LENGTH_MIN <= batch_length <= BATCH_LENGTH_MAX:
+            break
+        if batch_length > window.size_bytes - position - OVERHEAD_BYTES:
+            break
+        found.append((position, header_at(window.p, position)))
+        position += batch_length + OVERHEAD_BYTES
+    return found, position
+
+
 def sound_run(
     buffer: Buffer,
     base_offset: int,

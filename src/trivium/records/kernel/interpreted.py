@@ -5,7 +5,14 @@ of the kernel that it imports, compiled as one, are the form called ``native``.
 """
 
 from trivium.records.kernel import cython
-from trivium.records.kernel.batches import check_batch, check_batches, read_header, sound_run, stamp_all
+from trivium.records.kernel.batches import (
+    check_batch,
+    check_batches,
+    read_header,
+    sound_run,
+    stamp_all,
+    walk_batches,
+)
 from trivium.records.kernel.columns import from_columns, to_columns
 from trivium.records.kernel.json_bytes import bytes_from_json, json_from_bytes
 from trivium.records.kernel.partitions import partitions_of
@@ -49,4 +56,5 @@ __all__ = [
     "stamp_all",
     "sync_in_line",
     "to_columns",
+    "walk_batches",
 ]
