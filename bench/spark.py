@@ -6,7 +6,7 @@ of ``trivium serve``: keys of 8 bytes, values of 100, two partitions, batches of
 of everything that Spark runs, its JVM and all processes of Python that it has started, on both sides alike;
 what the broker needs to serve it stands beside it and is in no ratio. Each side has the best of several
 rounds, in a JVM that is warm. A Delta table is compared with Parquet, which is what the connector can write
-by itself. ``BENCH_ROWS`` asks for other than 4 M.
+by itself. ``BENCH_ROWS`` asks for other than 10 M.
 """
 
 import json
@@ -31,7 +31,7 @@ from trivium.records.batch import build_batch
 from trivium.records.compression import Compression
 from trivium.records.record import Record
 
-ROWS = 4_000_000
+ROWS = 10_000_000
 BATCH_RECORDS = 140
 """Of 108 bytes and what a record needs besides: 16 KB."""
 

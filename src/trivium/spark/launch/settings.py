@@ -28,6 +28,9 @@ _ON_THIS_MACHINE: Final = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    # Arrow's Java library asks before each of its reads whether the place is inside; Spark has counted rows
+    # by then. Without that a sixth of the processor is saved where rows come from Python.
+    "spark.driver.defaultJavaOptions": "-Darrow.enable_unsafe_memory_access=true",
 }
 
 
