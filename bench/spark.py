@@ -3,8 +3,8 @@
 Run ``python -m bench.spark [DIRECTORY]``. Each connector has a Spark of its own (the newest Kafka connector
 that can be resolved is older than ours), one after the other on the same machine, and reads the same topics
 of ``trivium serve``: keys of 8 bytes, values of 100, two partitions, batches of 16 KB. "Processor" is seconds
-of everything that Spark runs, its JVM and all processes of Python that it has started, on both sides alike;
-what the broker needs to serve it stands beside it and is in no ratio. Each side has the best of several
+of everything that Spark runs, its JVM and all processes of Python that it has started, on both sides alike.
+What the broker needs to serve it stands beside it, and then the ratio of all three. Each side has the best of several
 rounds, in a JVM that is warm. A Delta table is compared with Parquet, which is what the connector can write
 by itself. ``BENCH_ROWS`` asks for other than 10 M.
 """
@@ -44,7 +44,7 @@ LEVELS = {"-> topic": 1.5, "-> Parquet": 1.0, "-> Delta": 1.0}
 PROCESSOR_LEVEL = 0.5
 """The most of the connector's processor seconds, of reads."""
 
-WIDTH = 150
+WIDTH = 160
 """Of the table: a row on a line, also where no terminal says how wide it is."""
 
 SECONDS_MAX = 3_600
@@ -117,7 +117,7 @@ def read_figures(done: "subprocess.CompletedProcess[str]") -> Figures:
 def table(rows: int, ours: Figures, theirs: Figures) -> Table:
     shown = Table(
         *("", "ours", "Kafka\nconnector", "ratio", "level", "processor\nJVM + Python, s"),
-        *("Kafka\nconnector", "ratio", "level", "broker, s", "Kafka\nconnector"),
+        *("Kafka\nconnector", "ratio", "level", "broker, s", "Kafka\nconnector", "all,\nratio"),
         title=f"{rows / 1e6:.1f} M rows of 100 B: rows a second and processor seconds",
     )
     for name, (rate, jvm_s, python_s, broker_s) in ours.items():
@@ -135,6 +135,7 @@ def table(rows: int, ours: Figures, theirs: Figures) -> Table:
             f"<= {processor_level}" if processor_level else "",
             f"{broker_s:.1f}",
             f"{other[3]:.1f}" if other else "",
+            f"{(jvm_s + python_s + broker_s) / sum(other[1:]):.2f}" if other else "",
         )
     return shown
 

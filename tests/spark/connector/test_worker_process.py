@@ -1,6 +1,7 @@
 """What a process of Spark's does differently, tried in a process of its own: it changes the whole of it."""
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -17,6 +18,18 @@ print(first > 1000, gc.get_freeze_count() - first < 1000)
 import json.tool
 settle()
 print(gc.get_freeze_count() - first > 1000)
+"""
+
+FAULTS = """
+import resource
+from trivium.spark.connector.worker_process import settle
+settle()
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    bytearray(16 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults()
+print(sum(faults() for _ in range(10)) < 100)
 """
 
 ENDS = """
@@ -47,6 +60,12 @@ def run(program: str, **environment: str) -> "subprocess.CompletedProcess[str]":
 def test_what_is_imported_is_left_out_of_collections_until_more_is() -> None:
     assert run(FREEZES, SPARK_REUSE_WORKER="1").stdout == "True True\nTrue\n"
     assert run(FREEZES).stdout == "False True\nFalse\n", "the process of a person is left as it is"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such setting")
+def test_memory_of_one_piece_is_there_for_the_next() -> None:
+    assert run(FAULTS, SPARK_REUSE_WORKER="1").stdout == "True\n"
+    assert run(FAULTS).stdout == "False\n", "the process of a person is left as it is"
 
 
 @pytest.mark.parametrize(

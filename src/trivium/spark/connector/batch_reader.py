@@ -17,6 +17,7 @@ from trivium.spark.connector.options import ReadOptions
 from trivium.spark.connector.origins import open_origin
 from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
 from trivium.spark.connector.rows import read_rows
+from trivium.spark.connector.worker_process import settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,5 +46,6 @@ class BatchReader(DataSourceReader):
         return [*split_ranges(ranges, options.partitions_min, options.partition_records_max)]
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        settle()
         if isinstance(partition, OffsetRange):  # Spark plans one empty partition where there are none.
             yield from read_rows(open_origin(self._options).pieces(partition), partition, self._columns)
