@@ -4,9 +4,9 @@ Run ``python -m bench.spark [DIRECTORY]``. Each connector has a Spark of its own
 that can be resolved is older than ours), one after the other on the same machine, and reads the same topics
 of ``trivium serve``: keys of 8 bytes, values of 100, two partitions, batches of 16 KB. "Processor" is seconds
 of everything that Spark runs, its JVM and all processes of Python that it has started, on both sides alike.
-What the broker needs to serve it stands beside it, and then the ratio of all three. Each side has the best of several
-rounds, in a JVM that is warm. A Delta table is compared with Parquet, which is what the connector can write
-by itself. ``BENCH_ROWS`` asks for other than 10 M.
+What the broker needs to serve it stands beside it, and then the ratio of all three. Each side has the best
+of several rounds, in a JVM that is warm. A Delta table is compared with Parquet, which is what the connector
+can write by itself. ``BENCH_ROWS`` asks for other than 10 M.
 """
 
 import json
