@@ -85,6 +85,20 @@ def test_request_beyond_those_in_flight_waits_and_is_begun_when_there_is_room() 
     assert not session.has_room
 
 
+def test_request_that_came_behind_the_rest_of_another_is_not_charged_for_that() -> None:
+    session = EchoSession()
+    sent = b"".join(LENGTH.pack(len(text)) + text for text in (b"a" * 50, b"b", b"c"))
+    scratch = memoryview(bytearray(200))
+    for part in (sent[:40], sent[40:]):
+        session.space(scratch)[: len(part)] = part
+        session.received(len(part), scratch)
+    assert [(turn.text[:1], turn.request_bytes) for turn in session.begun] == [
+        (b"a", 0),
+        (b"b", 0),
+        (b"c", 0),
+    ]
+
+
 def test_answers_that_nobody_takes_hold_the_next_request_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation, "ANSWER_BYTES_MAX", 3)
     session = EchoSession()

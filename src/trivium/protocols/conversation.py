@@ -138,7 +138,7 @@ class Conversation(Generic[T]):
 
     def received(self, count: int, scratch: memoryview) -> None:
         """Carry out every request that has come whole."""
-        own_bytes = self._receiver.held_bytes
+        own_bytes = self._receiver.own_bytes
         self._is_receiving = True
         try:
             for frame in self._receiver.received(count, scratch):

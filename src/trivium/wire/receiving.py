@@ -9,7 +9,7 @@ frame is asked for: most frames lie in the shared ``scratch`` that the next read
 The beginning of a frame of which little has come is set aside, and put in front of what comes next: so a
 frame whose length was sent by itself still lies in the scratch, whole. A frame of which more has come gets
 memory of its own, which grows with what has arrived and never with what was announced (promises S2, S3):
-``GROWTH`` times as much at most.
+``GROWTH`` times as much, or twice that if it was used before.
 
 That memory is used again, by whichever receiver is next (``_spares``): new memory has to be cleared, which
 takes as long as receiving into it. Some is kept, ``SPARE_BYTES_MAX`` at most.
@@ -35,7 +35,8 @@ SPARE_BYTES_MAX: Final = 2 << 20
 """What is kept for the next large frame: room for a send of 1,000 messages of 1 KB, or a batch of 1 MB."""
 
 _spares: list[bytearray] = []
-"""One block at most. Nodes of several threads may share it: taking and leaving are single steps of a list."""
+"""One block. Nodes of several threads may share it, and then leave one each at the most: taking and leaving
+are single steps of a list."""
 
 
 class Receiver:
@@ -71,7 +72,12 @@ class Receiver:
     @property
     def held_bytes(self) -> int:
         """What memory a frame on its way takes."""
-        return len(self._begun) if self._body is None else len(self._body)
+        return self.own_bytes or len(self._begun)
+
+    @property
+    def own_bytes(self) -> int:
+        """What of it lies outside the scratch, as the frame will when it is whole."""
+        return 0 if self._body is None else len(self._body)
 
     @property
     def is_between_frames(self) -> bool:

@@ -14,11 +14,13 @@ from tests.protocols.iggy.raw_client import (
     OFFSET,
     RawClient,
     consumer,
+    long_text,
     message,
     name,
     poll,
     request,
     send,
+    text,
     to_partition,
 )
 from trivium.core.caller import Caller
@@ -30,6 +32,7 @@ from trivium.core.commands.topics import DeleteRecords, DeleteRecordsPart
 from trivium.core.commands.users import CreateUser, UpdatePermissions
 from trivium.core.users.permissions import GlobalPermissions, Permissions
 from trivium.protocols.iggy.code import Code
+from trivium.protocols.iggy.commands import polling
 from trivium.protocols.iggy.foresight import STRETCH_BYTES_MAX, Foresight, Ready, Stretch
 from trivium.records.iggy import PolledMessages
 
@@ -207,6 +210,45 @@ def test_read_that_the_disk_is_late_with_is_no_answer_to_a_poll_that_came_first(
     assert b"<message 30>" in reader.poll(3 * COUNT)
 
 
+def test_read_that_ends_while_a_poll_waits_for_its_own_is_no_answer_to_the_next_one(reader: Reader) -> None:
+    """R9: both wait for the disk, and what was foreseen comes first. The next poll wants other messages."""
+    reader.poll_twice()
+    log = reader.world.storage.log("t", 0)
+    log.far = {2 * COUNT}
+    reader.session.prepare()
+    log.far = {2 * COUNT}
+    assert reader.poll(2 * COUNT) == b""
+    foreseen, polled = log.summoned
+    foreseen()
+    polled()
+    assert b"<message 20>" in b"".join(map(bytes, reader.session.data_to_send()))
+    assert b"<message 30>" in reader.poll(3 * COUNT)
+
+
+def test_nothing_is_foreseen_where_compaction_takes_records(reader: Reader) -> None:
+    partition = reader.world.cluster.partition("t", 0)
+    partition.rules = partition.rules._replace(compacted=True)
+    reader.poll_twice()
+    assert not reader.session.has_foresight
+    assert reader.reads_of(2 * COUNT)[1] == 1
+
+
+@pytest.mark.parametrize("code", [Code.LOGOUT_USER, Code.LOGIN_USER])
+def test_who_comes_after_another_on_a_connection_asks_for_nothing_of_theirs(
+    reader: Reader, code: Code
+) -> None:
+    """S11, S15: no line of the audit names somebody for what nobody has asked."""
+    reader.poll_twice()
+    reader.world.ask(CreateUser("bob", "secret"), reader.root)
+    credentials = (
+        text("bob") + text("secret") + long_text("0.10.0") + long_text("") if code is Code.LOGIN_USER else b""
+    )
+    assert reader.talk.statuses(request(code, credentials)) == [0]
+    before = reader.watched.reads
+    reader.session.prepare()
+    assert reader.watched.reads == before
+
+
 def test_client_that_has_gone_leaves_nothing_ready(reader: Reader) -> None:
     reader.poll_twice()
     reader.session.prepare()
@@ -229,8 +271,8 @@ def test_broker_that_is_idle_makes_the_next_stretch_ready(
     is_ready = threading.Event()
     put = Ready.put
 
-    def seen(ready: Ready, whose: Foresight, found: PolledMessages) -> None:
-        put(ready, whose, found)
+    def seen(ready: Ready, whose: Foresight, of: Stretch, found: PolledMessages) -> None:
+        put(ready, whose, of, found)
         is_ready.set()
 
     monkeypatch.setattr(Ready, "put", seen)
@@ -268,7 +310,7 @@ def test_all_that_is_ready_stays_within_its_limit_and_the_oldest_goes() -> None:
     ready = Ready(bytes_max=250)
     readers = [expecting(ready) for _ in range(3)]
     for each in readers:
-        each.put(messages(2, 100))
+        each.put(stretch(2), messages(2, 100))
         assert ready.size_bytes <= 250
     assert [each.take(stretch(2), 100) is not None for each in readers] == [False, True, True]
     assert ready.size_bytes == 0
@@ -281,10 +323,21 @@ def test_stretch_that_takes_long_to_make_is_not_foreseen() -> None:
     assert foresight.wanted is None
 
 
+def test_stretch_that_turns_out_to_be_large_is_not_kept(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before says little: compressed records may become a thousand times as large."""
+    monkeypatch.setattr(polling, "STRETCH_BYTES_MAX", 200)
+    reader.poll_twice()
+    reader.session.prepare()
+    assert reader.session.protocol.ready.size_bytes == 0
+    assert b"<message 29>" in reader.poll(2 * COUNT)
+
+
 def test_stretch_that_reaches_into_what_is_not_decided_is_not_taken() -> None:
     """Only committed records are seen, whatever was believed before."""
     foresight = expecting(Ready())
-    foresight.put(messages(2, 100))
+    foresight.put(stretch(2), messages(2, 100))
     assert foresight.take(stretch(2), 2) is None
 
 

@@ -136,6 +136,8 @@ class PollPlace(NamedTuple):
     """Behind the last record that may be read: records of open transactions may not."""
     life: int = 0
     """Which partition of this name it is: made anew it has another one, and other records."""
+    is_compacted: bool = False
+    """Whether records may go that lie between others."""
 
 
 @command

@@ -67,6 +67,7 @@ class Consuming:
                 log.log_start_offset,
                 log.last_stable_offset,
                 live.life,
+                live.rules.compacted,
             )
         )
 

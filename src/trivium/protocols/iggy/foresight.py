@@ -8,7 +8,8 @@ Rules:
   stretch is, of ``STRETCH_BYTES_MAX`` at most: making it ready must not keep others waiting.
 - A poll asks for its place as ever, rights included, and its answer is charged as ever. Then it takes what is
   ready if that is what it would read: the same partition in the same life, offset, count and form, all of it
-  decided and still there. Records do not change, so it is what the log would give.
+  decided and still there. Records do not change, so it is what the log would give. Where compaction may take
+  some of them out of the middle nothing is foreseen.
 - What is ready serves one poll. The next one takes it or lets it go.
 - Everything that is ready takes ``READY_BYTES_MAX`` at most; what has waited longest goes first.
 
@@ -43,25 +44,25 @@ class Stretch(NamedTuple):
 
 
 class Ready:
-    """What is ready, of all clients of a node."""
+    """What is ready, of all clients of a node: a stretch of each, and its messages."""
 
     def __init__(self, bytes_max: int = READY_BYTES_MAX) -> None:
         self._bytes_max = bytes_max
-        self._messages: dict[Foresight, PolledMessages] = {}
+        self._stretches: dict[Foresight, tuple[Stretch, PolledMessages]] = {}
         self.size_bytes = 0
 
-    def put(self, whose: "Foresight", messages: PolledMessages) -> None:
+    def put(self, whose: "Foresight", stretch: Stretch, messages: PolledMessages) -> None:
         self.take(whose)
-        self._messages[whose] = messages
+        self._stretches[whose] = stretch, messages
         self.size_bytes += len(messages.data)
         while self.size_bytes > self._bytes_max:
-            self.take(next(iter(self._messages)))
+            self.take(next(iter(self._stretches)))
 
-    def take(self, whose: "Foresight") -> PolledMessages | None:
-        messages = self._messages.pop(whose, None)
-        if messages is not None:
-            self.size_bytes -= len(messages.data)
-        return messages
+    def take(self, whose: "Foresight") -> tuple[Stretch, PolledMessages] | None:
+        found = self._stretches.pop(whose, None)
+        if found is not None:
+            self.size_bytes -= len(found[1].data)
+        return found
 
 
 class Foresight:
@@ -78,10 +79,10 @@ class Foresight:
 
     def take(self, stretch: Stretch, offset_end: int) -> PolledMessages | None:
         """The messages of this stretch if they are ready; no record from ``offset_end`` on may be read."""
-        messages = self._ready.take(self)
-        if stretch != self._expected or messages is None or messages.offset_next > offset_end:
+        found = self._ready.take(self)
+        if found is None or found[0] != stretch or found[1].offset_next > offset_end:
             return None
-        return messages
+        return found[1]
 
     def has_read(self, stretch: Stretch, pieces: list[PolledMessages], offset_end: int) -> None:
         went_on = stretch == self._expected
@@ -96,10 +97,10 @@ class Foresight:
         """Whether the client has not been somewhere else since it was wanted."""
         return stretch == self._expected
 
-    def put(self, messages: PolledMessages) -> None:
-        """These are the messages that it expects, if they are all of them."""
-        if self._expected is not None and messages.count == self._expected.messages_count:
-            self._ready.put(self, messages)
+    def put(self, stretch: Stretch, messages: PolledMessages) -> None:
+        """These are the messages of a stretch that it expects; they are of use if they are all of them."""
+        if messages.count == stretch.messages_count:
+            self._ready.put(self, stretch, messages)
 
     def forget(self) -> None:
         self._expected = self.wanted = None

@@ -22,7 +22,7 @@ from trivium.protocols.iggy.body import Body, Strategy, StrategyKind
 from trivium.protocols.iggy.client import Client
 from trivium.protocols.iggy.commands.offsets import must_own, read_reading
 from trivium.protocols.iggy.exchange import Answer, Call, Exchange, ask
-from trivium.protocols.iggy.foresight import Stretch
+from trivium.protocols.iggy.foresight import STRETCH_BYTES_MAX, Stretch
 from trivium.protocols.iggy.status import Rejected, Status
 from trivium.records.iggy import POLL_BYTES_MAX, PolledMessages, messages_from_batches, place_of
 from trivium.wire.buffer import Buffer
@@ -118,6 +118,9 @@ def _ready_or_read(
     place: PollPlace, start: int, count: int, call: Call
 ) -> Generator[Command[Any], Any, list[PolledMessages]]:
     stretch, foresight = _stretch(place, start, count, call.client), call.client.foresight
+    if place.is_compacted:
+        foresight.forget()
+        return (yield from _read(stretch, place.offset_end, call))
     ready = foresight.take(stretch, place.offset_end)
     pieces = (yield from _read(stretch, place.offset_end, call)) if ready is None else [ready]
     foresight.has_read(stretch, pieces, place.offset_end)
@@ -136,7 +139,7 @@ def _make_ready(client: Client, stretch: Stretch, parts: list[FetchedPart]) -> N
     """What is wrong is for the poll to meet; which may have come before what the disk had to give."""
     if parts[0].fault is None and client.foresight.expects(stretch):
         with suppress(DecodeError):
-            client.foresight.put(_messages(parts[0], stretch, POLL_BYTES_MAX))
+            client.foresight.put(stretch, _messages(parts[0], stretch, STRETCH_BYTES_MAX))
 
 
 def _read(

@@ -58,6 +58,7 @@ def become(logged_in: LoggedIn, call: Call, version: str = "", context: str = ""
     """The session goes on as this user; whoever it was before has gone."""
     call.require(logged_in.fault)
     client = call.client
+    client.foresight.forget()
     client.dialect.introduced(version, context)
     client.caller = replace(
         client.caller,
@@ -71,6 +72,7 @@ def become(logged_in: LoggedIn, call: Call, version: str = "", context: str = ""
 
 def logout_user(_body: Body, call: Call) -> Exchange:
     call.require((yield from ask(LogOut())))
+    call.client.foresight.forget()
     call.client.caller = replace(call.client.caller, principal=ANONYMOUS, user_id=None)
     return EMPTY
 
