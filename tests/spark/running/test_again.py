@@ -70,6 +70,35 @@ def test_replay_sends_each_record_through_once_after_a_fix(
         assert ids(sink, broker) == [1, 2]
 
 
+@pytest.mark.parametrize("sink", sorted(SINKS))
+@pytest.mark.parametrize("timestamp_ms", [-1_001, -70_000_000_000_000], ids=["1969", "before the year 1"])
+def test_record_keeps_its_headers_and_any_time_through_quarantine_and_replay(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sink: str, timestamp_ms: int
+) -> None:
+    """Also headers that look like those of a quarantine: it may be one that is read."""
+    monkeypatch.chdir(tmp_path)
+    file = write(sink)
+    headers = [("h", None), ("trivium.topic", b"another"), ("trivium.x", b"1"), ("h", b"")]
+    with Broker() as broker:
+        broker.create_topic("orders", 1)
+        broker.produce("orders", orders((1, 50)), headers=headers, timestamp_ms=timestamp_ms)
+        assert once("run", file, broker, "--trigger", "available-now") == (1, 0, 1)
+        assert once("replay", file, broker, "kept") == (1, 0, 1)
+        assert headers_set_aside(sink, broker) == [headers, headers]
+
+
+def headers_set_aside(sink: str, broker: Broker) -> list[list[tuple[str, bytes | None]]]:
+    """Of each record in the quarantine those that it had."""
+    if sink == "topic":
+        added = 5 + any("timestamp" in key for key, _ in broker.records("kept__quarantine")[0].headers)
+        return [list(record.headers[:-added]) for record in broker.records("kept__quarantine")]
+    from trivium.pipeline.sink import parquet
+
+    store = open_store((delta if sink == "delta" else parquet)("kept__quarantine"))
+    found = store.read().column("headers").to_pylist()
+    return [[(header["key"], header["value"]) for header in headers] for headers in found]
+
+
 def test_backfill_fills_what_lies_before_the_live_flow_and_nothing_twice(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from trivium.pipeline import Pipeline, Unreadable, delta, iceberg, parquet, to_topic
 from trivium.pipeline.expectation import expect
-from trivium.spark.running.errors import FlowFailed
+from trivium.spark.running.errors import CannotRun, FlowFailed
 from trivium.testing import run_pipeline
 
 long = pytest.mark.pipelines
@@ -72,6 +72,14 @@ def test_selected_columns_keep_the_record_and_metadata_goes_where_it_is_named(sp
     assert out.rows == [{"id": 2, "_offset": 0}]
     found = sorted((each.offset, each.reasons) for each in out.quarantined)
     assert found == [(2, ["even: not id % 2 = 0"]), (3, ["not JSON"])]
+
+
+@pytest.mark.parametrize("name", ["__reasons", "__dropped", "__aside", "__PLACE"])
+def test_column_with_a_name_that_judgements_need_is_refused(spark: SparkSession, name: str) -> None:
+    p = shop()
+    p.sql("mine", f"SELECT id, 'mine' AS {name} FROM orders", sink=parquet("mine"))
+    with pytest.raises(CannotRun, match=f"mine gives a column {name}, a name that Trivium needs; rename it"):
+        run_pipeline(p, spark=spark, orders=[order(1)])
 
 
 @long

@@ -28,9 +28,12 @@ ROWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def judged(spark: SparkSession) -> pa.RecordBatch:
-    frame = spark.createDataFrame(ROWS, SCHEMA).coalesce(1)
+@pytest.fixture(scope="module", params=["true", "false"], ids=["nulls left out", "nulls written"])
+def judged(spark: SparkSession, request: pytest.FixtureRequest) -> pa.RecordBatch:
+    """Whatever a session says about NULLs in JSON."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.jsonGenerator.ignoreNullFields", request.param)
+    frame = session.createDataFrame(ROWS, SCHEMA).coalesce(1)
     shaped = frame.select("n", place(F.col("record")), aside(F.col("record"), F.col("reasons")))
     (batch,) = shaped.toArrow().combine_chunks().to_batches()
     return batch

@@ -147,7 +147,9 @@ def _unpacked(records: "DataFrame") -> "DataFrame":
         found = F.filter("headers", lambda header: header.getField("key") == f"{_HEADER}{name}")
         return F.try_element_at(found, F.lit(-1)).getField("value").cast("string")
 
-    own = F.filter("headers", lambda header: ~header.getField("key").startswith(_HEADER))
+    keys = F.transform("headers", lambda header: header.getField("key"))
+    own_count = F.size(keys) - F.array_position(F.reverse(keys), f"{_HEADER}topic").cast("int")
+    own = F.when(own_count > 0, F.slice("headers", F.lit(1), own_count))
     return records.select(
         said("topic").alias("topic"),
         said("partition").cast("int").alias("partition"),

@@ -25,6 +25,9 @@ PLACE: Final = "__place"
 """Partition and offset of the record that a row was made of (STRUCT), or NULL; only where rows replace
 others."""
 
+_WITHOUT_NULLS: Final = {"ignoreNullFields": "true"}
+"""Said here, because a session may have it otherwise."""
+
 
 def aside(record: "Column", reasons: "Column") -> "Column":
     """``ASIDE``, of a struct that has ``RAW_COLUMNS`` and an array of sentences."""
@@ -32,7 +35,7 @@ def aside(record: "Column", reasons: "Column") -> "Column":
 
     parts = {name: record.getField(name) for name in RAW_COLUMNS} | {"reasons": reasons}
     parts["timestamp"] = F.unix_micros(parts["timestamp"])
-    said = F.to_json(F.struct(*(part.alias(name) for name, part in parts.items())))
+    said = F.to_json(F.struct(*(part.alias(name) for name, part in parts.items())), _WITHOUT_NULLS)
     return F.when(reasons.isNotNull(), said).alias(ASIDE)
 
 
@@ -72,7 +75,7 @@ def _taken_apart(text: str) -> dict[str, Any]:
     said: dict[str, Any] = json.loads(text)
     for name in ("key", "value"):
         said[name] = _bytes(said.get(name))
-    for header in said.get("headers", ()):
+    for header in said.get("headers") or ():
         header["value"] = _bytes(header.get("value"))
     return said
 

@@ -10,7 +10,8 @@ where it came from and what was wrong with it stands in headers of its own, ``tr
 
 import json
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from trivium.client.admin_topics import BROKER_DEFAULT, NewTopic, create_topics, describe_topics
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 HEADER: Final = f"{MARKER}."
 _PLACE: Final = ("topic", "partition", "offset", "flow")
+"""The topic comes first: what stands before the last ``trivium.topic`` are the record's own headers."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CLIENT_ID: Final = "trivium-spark"
 
 
@@ -100,7 +104,7 @@ class _TopicTask:
         if "reasons" not in rows.schema.names:
             self._sender.send(rows)
             return
-        for row in rows.to_pylist():
+        for row in _told(rows):
             self._producer.send(self._topic, row["value"], key=row["key"], headers=_headers(row))
 
     def close(self) -> Part:
@@ -122,11 +126,24 @@ class _TopicTask:
         return cluster, TransactionalProducer(cluster, self._name) if is_transaction else Producer(cluster)
 
 
+def _told(rows: "pa.RecordBatch") -> list[dict[str, Any]]:
+    """Rows as Python has them, but for their time: that is microseconds, which need not be in a calendar."""
+    import pyarrow as pa
+
+    at = rows.schema.get_field_index("timestamp")
+    told: list[dict[str, Any]] = rows.set_column(
+        at, "timestamp", rows.column(at).cast(pa.int64())
+    ).to_pylist()
+    return told
+
+
 def _headers(row: dict[str, Any]) -> list[tuple[str, bytes | None]]:
     own = [(header["key"], header["value"]) for header in row["headers"] or ()]
     place = [(f"{HEADER}{name}", str(row[name]).encode()) for name in _PLACE if row[name] is not None]
     if row["timestamp"] is not None:
-        place.append((f"{HEADER}timestamp", row["timestamp"].isoformat().encode()))
+        with suppress(OverflowError):  # No calendar has it.
+            time = _EPOCH + timedelta(microseconds=row["timestamp"])
+            place.append((f"{HEADER}timestamp", time.isoformat().encode()))
     return [*own, *place, (f"{HEADER}reasons", json.dumps(row["reasons"]).encode())]
 
 

@@ -20,13 +20,22 @@ def statistics_of(metadata: Any) -> dict[str, Any]:
             continue
         if all(each.has_null_count for each in found):
             nulls[name] = sum(each.null_count for each in found)
-        bounded = [each for each in found if each.has_min_max]
-        if bounded and all(each.has_min_max or not each.num_values for each in found):
-            least = _bound(min(each.min for each in bounded), is_upper=False)
-            greatest = _bound(max(each.max for each in bounded), is_upper=True)
-            if least is not None and greatest is not None:
-                low[name], high[name] = least, greatest
+        least, greatest = _bounds(found)
+        if least is not None and greatest is not None:
+            low[name], high[name] = least, greatest
     return {"numRecords": metadata.num_rows, "minValues": low, "maxValues": high, "nullCount": nulls}
+
+
+def _bounds(found: list[Any]) -> tuple[Any, Any]:
+    """Of the statistics of a column in each row group; None for what has no bound."""
+    bounded = [each for each in found if each.has_min_max]
+    if not bounded or any(each.num_values and not each.has_min_max for each in found):
+        return None, None
+    try:
+        least, greatest = min(each.min for each in bounded), max(each.max for each in bounded)
+    except OverflowError:  # A time that Python's calendar does not reach.
+        return None, None
+    return _bound(least, is_upper=False), _bound(greatest, is_upper=True)
 
 
 def _bound(value: Any, *, is_upper: bool) -> Any:
