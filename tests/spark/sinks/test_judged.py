@@ -17,6 +17,7 @@ SCHEMA = (
     "n INT, record STRUCT<topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, key BINARY, "
     "value BINARY, headers ARRAY<STRUCT<key STRING, value BINARY>>>, reasons ARRAY<STRING>"
 )
+IGNORE_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
 TIME = datetime(2026, 11, 16, 20, 24, 55, 123456, UTC)
 WHOLE = ("töpic", 3, 2**40, TIME, b"\xff\x00", b'{"a": "\xc3\xa4"', [("h", b"\xfe"), ("h", None), ("", b"")])
 ROWS = [
@@ -31,11 +32,13 @@ ROWS = [
 @pytest.fixture(scope="module", params=["true", "false"], ids=["nulls left out", "nulls written"])
 def judged(spark: SparkSession, request: pytest.FixtureRequest) -> pa.RecordBatch:
     """Whatever a session says about NULLs in JSON."""
-    session = spark.newSession()
-    session.conf.set("spark.sql.jsonGenerator.ignoreNullFields", request.param)
-    frame = session.createDataFrame(ROWS, SCHEMA).coalesce(1)
-    shaped = frame.select("n", place(F.col("record")), aside(F.col("record"), F.col("reasons")))
-    (batch,) = shaped.toArrow().combine_chunks().to_batches()
+    spark.conf.set(IGNORE_NULLS, request.param)
+    try:
+        frame = spark.createDataFrame(ROWS, SCHEMA).coalesce(1)
+        shaped = frame.select("n", place(F.col("record")), aside(F.col("record"), F.col("reasons")))
+        (batch,) = shaped.toArrow().combine_chunks().to_batches()
+    finally:
+        spark.conf.unset(IGNORE_NULLS)
     return batch
 
 
