@@ -47,6 +47,9 @@ class EchoSession(Conversation[Echo]):
     def _begin_refused(self, frame_bytes: int) -> None:
         self._begin(memoryview(b"!%d is too much" % frame_bytes), 0)
 
+    def admit(self, in_flight_max: int) -> None:
+        self._requests_in_flight_max = in_flight_max
+
     def answer(self, turn: Echo) -> None:
         turn.parts = [turn.text]
         turn.size_bytes = len(turn.text)
@@ -149,6 +152,8 @@ def test_answer_that_cannot_be_made_wakes_the_connection_which_hears_of_it_once(
     a, b = session.begun
     session.attempt(b, fail, b)
     assert (session.wakes, session.has_room) == (1, False)
+    session.admit(10)  # A login may widen what was taken away.
+    assert not session.has_room
     session.answer(a)
     assert session.said() == [b"a"]
     with pytest.raises(AnswerFailed, match="b could not be answered") as failed:

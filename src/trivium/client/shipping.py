@@ -106,6 +106,7 @@ class Shipper:
                 self._send_to(node_id, lanes)
             except (ConnectionLost, Unreachable, TimedOut):
                 self._drop(node_id)
+                self._cluster.forget_leaders({lane.key.topic for lane in lanes})
                 for lane in lanes:
                     lane.pause()
 

@@ -113,6 +113,7 @@ class Conversation(Generic[T]):
         return (
             not self._waiting
             and self._silence is None
+            and self._failure is None
             and len(self._turns) < self._requests_in_flight_max
             and self.out_bytes < ANSWER_BYTES_MAX
         )

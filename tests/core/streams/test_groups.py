@@ -165,6 +165,20 @@ def read_up_to(world: InhabitedWorld, caller: Caller, partition: int, offset: in
     assert world.ask(EndPoll("default", "t", "g", partition, offset), caller) is None
 
 
+def test_member_that_lost_its_partition_while_the_disk_was_read_is_given_nothing(
+    world: InhabitedWorld,
+) -> None:
+    """R15: what it would have been given, the newcomer reads."""
+    world.write("t", b"a", b"b", partition=1)
+    first, second = connect(world), connect(world)
+    join(world, first)
+    assert poll(world, first, 1).partition == 1
+    join(world, second)
+    assert poll(world, second, 1).fault is None
+    assert world.ask(EndPoll("default", "t", "g", 1, 2), first) is Fault.PARTITION_NOT_OWNED
+    read_up_to(world, second, 1, 2)
+
+
 def store(world: InhabitedWorld, caller: Caller, partition: int, offset: int) -> Fault | None:
     return world.ask(StoreConsumerOffset("default", "t", GROUP, partition, offset), caller)
 

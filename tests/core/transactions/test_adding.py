@@ -70,6 +70,25 @@ def test_writes_stay_in_their_order_when_a_later_sync_of_the_ledger_is_done_firs
     assert [parts[0].fault for (parts,) in replies] == [None, None, None]
 
 
+def test_mistake_of_one_who_waited_for_the_ledger_keeps_it_from_nobody_else() -> None:
+    world = Coordinated()
+    world.init()
+    (ledger,) = world.coordinator.ledgers.loaded
+    storage, told = world.world.storage, list[str]()
+    storage.holds_syncs = True
+
+    def fail(_fault: Fault | None) -> None:
+        told.append("first")
+        raise RuntimeError("a bolt is loose")
+
+    ledger.when_durable(fail)
+    ledger.when_durable(lambda _fault: told.append("second"))
+    with pytest.raises(RuntimeError):
+        storage.sync_last()
+    storage.sync()
+    assert told == ["first", "second"]
+
+
 def test_record_of_an_old_client_is_refused_where_its_transaction_is_not() -> None:
     world = Coordinated()
     client = old_client(world)

@@ -16,6 +16,7 @@ from tests.spark.tables.test_stores import append, batch, ids, rows, staged
 from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
 from trivium.spark.tables.care import Compaction, TableCare, open_care, small_files
 from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.iceberg import IcebergStore
 from trivium.spark.tables.parquet import ParquetStore
 from trivium.spark.tables.stores import open_store
 
@@ -159,6 +160,94 @@ def test_parquet_staged_files_that_a_batch_still_needs_stay(tmp_path: Path) -> N
     assert open_care(sink.table).expire(datetime.now(UTC)).files == 0
     append(store, 0, rows(1))
     assert ids(store) == [1]
+
+
+def test_parquet_file_of_a_compaction_that_was_broken_off_is_not_taken_for_a_leftover(tmp_path: Path) -> None:
+    """It has the only copy of its rows."""
+    sink = parquet(str(tmp_path / "t"))
+    store = open_store(sink)
+    assert isinstance(store, ParquetStore)
+    append(store, 0, rows(1))
+    append(store, 1, rows(2))
+    old = store.files()
+    (merged,) = staged(store, rows(1, 2))
+    store.write_note("replacing", {"old": old, "new": merged.path})
+    for name in old:
+        (tmp_path / "t" / name).unlink()
+    os.utime(tmp_path / "t" / "_trivium" / "staged" / merged.path, (0, 0))
+    assert open_care(sink.table).expire(datetime.now(UTC)).files == 0
+    store.finish_replacing()
+    assert ids(store) == [1, 2]
+
+
+@pytest.mark.parametrize("way", ["up and down", "link"])
+def test_iceberg_files_are_known_by_whatever_path_they_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    plain, other = iceberg(str(tmp_path / "lake" / "t")), iceberg("../lake/t")
+    if way == "link":
+        (tmp_path / "linked").symlink_to(tmp_path / "lake")
+        other = iceberg(str(tmp_path / "linked" / "t"))
+    append(open_store(plain), 0, rows(1))
+    append(open_store(other), 1, rows(2))
+    for sink in (plain, other):
+        open_care(sink.table).expire(datetime.now(UTC) + SOON)
+        assert ids(open_store(sink)) == [1, 2]
+
+
+def test_iceberg_snapshots_with_a_tag_stay(tmp_path: Path) -> None:
+    sink = iceberg(str(tmp_path / "t"))
+    store = open_store(sink)
+    assert isinstance(store, IcebergStore)
+    for number in range(3):
+        append(store, number, rows(number + 1))
+    table = store.open()
+    assert table is not None
+    table.manage_snapshots().create_tag(table.history()[0].snapshot_id, "first").commit()
+    assert open_care(sink.table).expire(datetime.now(UTC) + SOON).snapshots == 1
+    assert ids(open_store(sink)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("outer", [delta, parquet], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("inner", [delta, iceberg, parquet], ids=lambda make: make.__name__)
+def test_table_inside_another_keeps_its_files(
+    tmp_path: Path, outer: Callable[[str], TableSink], inner: Callable[[str], TableSink]
+) -> None:
+    """What is looked after is not asked whose it is: so nothing is done until they lie apart."""
+    around, inside = outer(str(tmp_path / "t")), inner(str(tmp_path / "t" / "b"))
+    for number in range(2):
+        append(open_store(around), number, rows(1))
+        append(open_store(inside), number, rows(2))
+    care = open_care(around.table)
+    with pytest.raises(TableError, match=r"has another table inside it, .*/t/b; move one of them"):
+        care.expire(datetime.now(UTC) + SOON) if outer is delta else care.compact()
+    assert ids(open_store(inside)) == [2, 2]
+
+
+def test_parquet_folders_that_begin_with_an_underscore_are_tables_only_as_partitions(tmp_path: Path) -> None:
+    store = open_store(parquet(str(tmp_path / "t")))
+    assert isinstance(store, ParquetStore)
+    append(store, 0, rows(1))
+    (whole,) = store.files()
+    for folder in ("_offset=1", "b/_trivium/staged"):
+        (tmp_path / "t" / folder).mkdir(parents=True)
+        (tmp_path / "t" / folder / "x.parquet").write_bytes((tmp_path / "t" / whole).read_bytes())
+    assert store.files() == sorted(["_offset=1/x.parquet", whole])
+
+
+def test_delta_files_are_kept_as_long_as_was_said(tmp_path: Path) -> None:
+    """Delta counts in hours: a part of one is a whole one."""
+    sink = delta(str(tmp_path / "t"))
+    store = open_store(sink)
+    append(store, 0, rows(1))
+    (left,) = staged(store, rows(7))
+    long_ago = time.time() - 75 * 60
+    os.utime(tmp_path / "t" / left.path, (long_ago, long_ago))
+    assert open_care(sink.table).expire(datetime.now(UTC) - timedelta(minutes=90)).files == 0
+    assert (tmp_path / "t" / left.path).exists()
 
 
 @pytest.mark.parametrize(

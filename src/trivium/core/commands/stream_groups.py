@@ -162,8 +162,8 @@ class BeginPoll(Command[PollPlace]):
 
 @command
 class EndPoll(Act):
-    """A member of a group was given messages, and stores by itself how far it has come. Until then the
-    partition is not handed over to another member.
+    """A member of a group is to be given messages, and stores by itself how far it has come. Until then the
+    partition is not handed over to another member; ``PARTITION_NOT_OWNED`` if it was before.
     """
 
     ROW: ClassVar[Row] = on_each(Operation.READ, Resource.TOPIC)

@@ -87,8 +87,8 @@ class Consuming:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.READ)
         number = number_of(topic, known_group(topic, command.group))
         client_id = self._clients.of(caller).client_id
-        self._membership.has_polled(number, client_id, command.partition, command.offset)
-        reply(None)
+        is_its_own = self._membership.has_polled(number, client_id, command.partition, command.offset)
+        reply(None if is_its_own else Fault.PARTITION_NOT_OWNED)
 
     def _member(self, topic: StreamTopic, consumer: Consumer, caller: Caller) -> Member:
         group = known_group(topic, consumer.ref)

@@ -149,11 +149,14 @@ class Membership:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def has_polled(self, number: GroupNumber, client_id: int, partition: int, offset: int) -> None:
-        """A member was given messages up to the one before ``offset``, and has not stored that."""
+    def has_polled(self, number: GroupNumber, client_id: int, partition: int, offset: int) -> bool:
+        """A member is to be given messages up to the one before ``offset``, and has not stored that. Whether
+        the partition is still its own: another may have got it while the disk was read."""
         member = self._member_now(number, client_id)
-        if member is not None and partition in member.partitions:
-            member.unstored[partition] = offset
+        if member is None or partition not in member.partitions:
+            return False
+        member.unstored[partition] = offset
+        return True
 
     def has_stored(self, number: GroupNumber, client_id: int, partition: int, offset: int) -> None:
         member = self._member_now(number, client_id)

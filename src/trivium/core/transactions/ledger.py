@@ -100,8 +100,11 @@ class Ledger:
         if waiter.is_told:
             return
         if fault is None:
-            while not waiter.is_told:
-                self._waiting.popleft().tell(None)
+            try:
+                while not waiter.is_told:
+                    self._waiting.popleft().tell(None)
+            finally:
+                self._synced(None, waiter)  # A mistake of one who was told keeps it from nobody else.
             return
         self._waiting.remove(waiter)
         if not self.is_closed:

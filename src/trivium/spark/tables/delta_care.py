@@ -5,6 +5,7 @@ compacts or expires writes into that commit what it knows of all writers (``triv
 """
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +24,7 @@ from trivium.spark.tables.care import (
 )
 from trivium.spark.tables.data_files import file_system
 from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.finding import refuse_tables_below
 
 if TYPE_CHECKING:
     from deltalake import CommitProperties, DeltaTable
@@ -76,7 +78,8 @@ class DeltaCare:
 
     def expire(self, before: datetime, *, only_look: bool = False) -> Expiry:
         table = self._existing()
-        hours = max(0, int((datetime.now(UTC) - before).total_seconds() // 3600))
+        refuse_tables_below(self._path)
+        hours = max(0, math.ceil((datetime.now(UTC) - before).total_seconds() / 3600))
         # The caller has set the least that is safe; ``full`` finds what failed attempts have left, too.
         listed = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
         there = _existing_files(self._path, listed)

@@ -5,6 +5,7 @@ table with a path has a catalog of its own beside its data, in SQLite; a table w
 pyiceberg's configuration.
 """
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -170,4 +171,4 @@ class IcebergStore:
 def _absolute(path: str) -> str:
     if "://" in path and not path.startswith("file://"):
         raise TableError(f"An Iceberg table at {path} needs a catalog; write table = and catalog = instead.")
-    return str(Path(path.removeprefix("file://")).absolute())
+    return os.path.abspath(path.removeprefix("file://"))

@@ -2,8 +2,10 @@
 their place in a commit that knows which files it replaces."""
 
 import json
+import os
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trivium.pipeline.sink import TableSink
@@ -75,11 +77,12 @@ class IcebergCare:
 
     def expire(self, before: datetime, *, only_look: bool = False) -> Expiry:
         table = self._existing()
-        current = table.current_snapshot()
+        held = {reference.snapshot_id for reference in table.metadata.refs.values()}
+        """By branches, of which one is the table as it is now, and tags."""
         old = [
             snapshot
             for snapshot in table.snapshots()
-            if snapshot.timestamp_ms < before.timestamp() * 1000 and snapshot != current
+            if snapshot.timestamp_ms < before.timestamp() * 1000 and snapshot.snapshot_id not in held
         ]
         if old and not only_look:
             table.maintenance.expire_snapshots().by_ids([each.snapshot_id for each in old]).commit()
@@ -125,11 +128,12 @@ def _rewrite(table: "IcebergTable", groups: "list[list[FileScanTask]]") -> None:
 
 def _remove_unnamed(table: "IcebergTable", kept: list[int], before: datetime, *, only_look: bool) -> int:
     """Data files that no kept snapshot names, and old enough to belong to no batch at work."""
-    from pyarrow.fs import FileSelector, FileType
+    from pyarrow.fs import FileSelector, FileType, LocalFileSystem
 
     filesystem, folder = file_system(f"{table.location()}/data")
+    known_as = _real_path if isinstance(filesystem, LocalFileSystem) else partial(_tail, folder)
     named = {
-        _tail(path, folder)
+        known_as(path)
         for snapshot_id in kept
         for path in table.inspect.files(snapshot_id).column("file_path").to_pylist()
     }
@@ -137,7 +141,7 @@ def _remove_unnamed(table: "IcebergTable", kept: list[int], before: datetime, *,
     unnamed = [
         info.path
         for info in infos
-        if info.type is FileType.File and info.mtime < before and _tail(info.path, folder) not in named
+        if info.type is FileType.File and info.mtime < before and known_as(info.path) not in named
     ]
     for path in unnamed if not only_look else ():
         with suppress(FileNotFoundError):
@@ -145,9 +149,17 @@ def _remove_unnamed(table: "IcebergTable", kept: list[int], before: datetime, *,
     return len(unnamed)
 
 
-def _tail(path: str, folder: str) -> str:
+def _real_path(path: str) -> str:
+    """A path may have been written through ``..`` or a link, and be listed without."""
+    return os.path.realpath(path.removeprefix("file://").removeprefix("file:"))
+
+
+def _tail(folder: str, path: str) -> str:
     """Below the folder, however the folder is written before it."""
-    return path.rpartition(f"{folder.rstrip('/')}/")[2]
+    _, found, tail = path.rpartition(f"{folder.rstrip('/')}/")
+    if not found:
+        raise TableError(f"The table names {path}, outside of {folder}: what else it needs cannot be told.")
+    return tail
 
 
 def _writers(table: "IcebergTable") -> tuple[WriterStanding, ...]:

@@ -85,7 +85,7 @@ class ParquetStore:
         filesystem, folder = file_system(self._path)
         infos = filesystem.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True))
         below = (info.path.removeprefix(f"{folder}/") for info in infos)
-        return sorted(path for path in below if path.endswith(".parquet") and not path.startswith("_"))
+        return sorted(path for path in below if path.endswith(".parquet") and not _is_hidden(path))
 
     def books(self) -> list[dict[str, Any]]:
         """The last batch of each writer."""
@@ -221,3 +221,8 @@ def _schema(fields: "list[pa.Field]") -> "pa.Schema":
     import pyarrow as pa
 
     return pa.schema(fields)
+
+
+def _is_hidden(path: str) -> bool:
+    """Whether it lies in a folder that is no part of the table; a partition may well begin like one."""
+    return any(part.startswith("_") and "=" not in part for part in path.split("/"))

@@ -25,6 +25,7 @@ from trivium.spark.tables.care import (
 )
 from trivium.spark.tables.data_files import DataFileWriter, Layout, file_system
 from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.finding import refuse_tables_below
 from trivium.spark.tables.parquet import STAGED, ParquetStore
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class ParquetCare:
     def compact(self, target_bytes: int = TARGET_BYTES, *, only_look: bool = False) -> Compaction:
         if not self._store.files():
             raise TableError(f"There are no Parquet files in {self._path}; correct the path.")
+        refuse_tables_below(self._path)
         if only_look:
             return self._compacted(target_bytes, only_look=True)
         self._lock()
@@ -102,6 +104,9 @@ class ParquetCare:
         filesystem, folder = file_system(self._path)
         staged = f"{folder}/{STAGED}"
         named = {path for book in self._store.books() for path in book["files"]}
+        replacing = self._store.read_note("replacing")
+        if replacing is not None:  # Broken off: the file may be all that is left of those it replaces.
+            named.add(replacing["new"])
         infos = filesystem.get_file_info(FileSelector(staged, allow_not_found=True, recursive=True))
         left = [
             info.path

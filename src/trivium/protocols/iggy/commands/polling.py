@@ -71,7 +71,9 @@ def poll_messages(body: Body, call: Call) -> Exchange:
         call.require((yield from ask(stored)))
     elif offsets and reading.consumer.is_group and must_own(call):
         stream, topic, consumer, _ = reading
-        yield from ask(EndPoll(stream, topic, consumer.ref, place.partition, offsets[-1] + 1))
+        told = EndPoll(stream, topic, consumer.ref, place.partition, offsets[-1] + 1)
+        if (yield from ask(told)) is Fault.PARTITION_NOT_OWNED:
+            return NOTHING_TO_READ
     return _answer(place, pieces, call)
 
 
