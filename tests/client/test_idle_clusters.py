@@ -54,6 +54,29 @@ def test_connection_that_ended_meanwhile_is_opened_anew(bootstrap: str) -> None:
         assert again.metadata([]).brokers
 
 
+def test_cluster_that_was_silent_for_long_is_not_used_again(
+    bootstrap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with borrowed(bootstrap) as first:
+        connection = first.anyone(Deadline(30))
+    monkeypatch.setattr(idle_clusters, "IDLE_S_MAX", -1.0)
+    with borrowed(bootstrap) as next_one:
+        assert next_one is not first
+    assert connection.is_closed
+
+
+def test_cluster_that_was_lent_before_a_fork_stays_with_its_process(bootstrap: str) -> None:
+    with borrowed(bootstrap) as first:
+        first.anyone(Deadline(30))
+        child = os.fork()
+    if not child:
+        os._exit(len(idle_clusters._idle))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with borrowed(bootstrap) as again:
+        assert again is first
+        assert again.metadata([]).brokers
+
+
 def test_topics_are_looked_up_again(bootstrap: str, cluster: Cluster, name: str) -> None:
     topic = make_topic(cluster, name, 1)
     with borrowed(bootstrap) as first:

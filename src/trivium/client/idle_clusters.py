@@ -5,12 +5,13 @@
 
 Whoever borrows a cluster has it alone. Given back, it waits for the next one who asks for the same; after an
 error it is closed, and the next one gets another. What it knows of topics is forgotten in between, because
-they may change meanwhile. Threads may borrow at the same time. A process that was forked begins without any:
-a connection has one owner.
+they may change meanwhile. Threads may borrow at the same time. A process that was forked begins without any,
+and keeps none that was lent before: a connection has one owner.
 """
 
 import atexit
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock
@@ -22,6 +23,10 @@ from trivium.client.security import PLAINTEXT, Security
 IDLE_MAX: Final = 4
 """How many wait at most: a task has one for its rows, and a query commits to few places."""
 
+IDLE_S_MAX: Final = 240.0
+"""How long one waits: what lies between here and a broker may forget a connection that is silent for longer,
+and nobody would hear of that but who asks and gets no answer."""
+
 
 class Address(NamedTuple):
     """Everything that makes two clusters the same."""
@@ -32,7 +37,13 @@ class Address(NamedTuple):
     security: Security
 
 
-_idle: list[tuple[Address, Cluster]] = []
+class _Idle(NamedTuple):
+    address: Address
+    cluster: Cluster
+    since_s: float
+
+
+_idle: list[_Idle] = []
 _lock = Lock()
 
 
@@ -49,31 +60,39 @@ def borrowed(
     cluster = _take(wanted) or Cluster.connect(
         bootstrap, client_id=client_id, timeout_s=timeout_s, security=security
     )
-    with ExitStack() as on_error:
-        on_error.callback(cluster.close)
+    owner = os.getpid()
+    with ExitStack() as unless_kept:
+        unless_kept.callback(cluster.close)
         yield cluster
-        on_error.pop_all()
-    cluster.forget_leaders(list(cluster.topology.topics))
-    with _lock:
-        _idle.append((wanted, cluster))
-        while len(_idle) > IDLE_MAX:
-            _idle.pop(0)[1].close()
+        if os.getpid() == owner:
+            unless_kept.pop_all()
+            _keep(wanted, cluster)
 
 
 def close_idle() -> None:
     """Close those that nobody uses just now."""
     with _lock:
         while _idle:
-            _idle.pop()[1].close()
+            _idle.pop().cluster.close()
+
+
+def _keep(address: Address, cluster: Cluster) -> None:
+    cluster.forget_leaders(list(cluster.topology.topics))
+    with _lock:
+        _idle.append(_Idle(address, cluster, time.monotonic()))
+        while len(_idle) > IDLE_MAX:
+            _idle.pop(0).cluster.close()
 
 
 def _take(wanted: Address) -> Cluster | None:
     """The one that was given back last: its connections are the likeliest to live."""
     with _lock:
+        while _idle and time.monotonic() - _idle[0].since_s > IDLE_S_MAX:
+            _idle.pop(0).cluster.close()
         for each in reversed(_idle):
-            if each[0] == wanted:
+            if each.address == wanted:
                 _idle.remove(each)
-                return each[1]
+                return each.cluster
     return None
 
 
