@@ -100,4 +100,5 @@ def test_end_of_a_poll_needs_the_right_to_read_by_itself(city: City) -> None:
     city.node.broker.execute(ended, ann, answers.append)
     city.allow(*EVERYTHING)
     city.node.broker.execute(ended, ann, answers.append)
-    assert answers == [Fault.NOT_AUTHORIZED_TOPIC, None]
+    # With the right it is the group that says no: she is none of its members.
+    assert answers == [Fault.NOT_AUTHORIZED_TOPIC, Fault.PARTITION_NOT_OWNED]
