@@ -69,12 +69,17 @@ def test_cluster_that_was_lent_before_a_fork_stays_with_its_process(bootstrap: s
     with borrowed(bootstrap) as first:
         first.anyone(Deadline(30))
         child = os.fork()
-    if not child:
-        os._exit(len(idle_clusters._idle))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    check_child_keeps_none(child)
     with borrowed(bootstrap) as again:
         assert again is first
         assert again.metadata([]).brokers
+
+
+def check_child_keeps_none(child: int) -> None:
+    """The child itself ends here."""
+    if not child:
+        os._exit(len(idle_clusters._idle))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_topics_are_looked_up_again(bootstrap: str, cluster: Cluster, name: str) -> None:
@@ -113,10 +118,7 @@ def test_threads_never_have_the_same_one(bootstrap: str) -> None:
 def test_forked_process_begins_without_any(bootstrap: str) -> None:
     with borrowed(bootstrap) as first:
         pass
-    child = os.fork()
-    if not child:
-        os._exit(len(idle_clusters._idle))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    check_child_keeps_none(os.fork())
     with borrowed(bootstrap) as again:
         assert again is first
         assert again.metadata([]).brokers

@@ -117,13 +117,9 @@ def test_delta_writers_are_carried_on_by_care(tmp_path: Path) -> None:
     assert (writer["trivium.batch"], json.loads(writer["trivium.offsets"])) == ("8", [{"orders": {"0": 80}}])
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2])
-def test_parquet_compaction_that_was_broken_off_is_finished_by_the_next_batch(
-    tmp_path: Path, steps: int
-) -> None:
-    path = tmp_path / "t"
-    sink = parquet(str(path))
-    store = open_store(sink)
+def broken_off(path: Path, steps: int) -> tuple[ParquetStore, str]:
+    """A folder of two files whose compaction has removed so many of them, and the file that replaces them."""
+    store = open_store(parquet(str(path)))
     assert isinstance(store, ParquetStore)
     append(store, 0, rows(1))
     append(store, 1, rows(2))
@@ -132,6 +128,14 @@ def test_parquet_compaction_that_was_broken_off_is_finished_by_the_next_batch(
     store.write_note("replacing", {"old": old, "new": merged.path})
     for name in old[:steps]:
         (path / name).unlink()
+    return store, merged.path
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_parquet_compaction_that_was_broken_off_is_finished_by_the_next_batch(
+    tmp_path: Path, steps: int
+) -> None:
+    store, _ = broken_off(tmp_path / "t", steps)
     append(store, 2, rows(3))
     assert ids(store) == [1, 2, 3]
     assert len(store.files()) == 2
@@ -164,18 +168,9 @@ def test_parquet_staged_files_that_a_batch_still_needs_stay(tmp_path: Path) -> N
 
 def test_parquet_file_of_a_compaction_that_was_broken_off_is_not_taken_for_a_leftover(tmp_path: Path) -> None:
     """It has the only copy of its rows."""
-    sink = parquet(str(tmp_path / "t"))
-    store = open_store(sink)
-    assert isinstance(store, ParquetStore)
-    append(store, 0, rows(1))
-    append(store, 1, rows(2))
-    old = store.files()
-    (merged,) = staged(store, rows(1, 2))
-    store.write_note("replacing", {"old": old, "new": merged.path})
-    for name in old:
-        (tmp_path / "t" / name).unlink()
-    os.utime(tmp_path / "t" / "_trivium" / "staged" / merged.path, (0, 0))
-    assert open_care(sink.table).expire(datetime.now(UTC)).files == 0
+    store, merged = broken_off(tmp_path / "t", 2)
+    os.utime(tmp_path / "t" / "_trivium" / "staged" / merged, (0, 0))
+    assert open_care(parquet(str(tmp_path / "t")).table).expire(datetime.now(UTC)).files == 0
     store.finish_replacing()
     assert ids(store) == [1, 2]
 
