@@ -17,8 +17,9 @@ Paths are ``str``: a log directory holds thousands of names and this is on the w
 import errno
 import fcntl
 import os
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import ClassVar, NamedTuple, Protocol, cast
 
 from trivium.wire.buffer import Buffer
 
@@ -41,6 +42,11 @@ class File(Protocol):
         """Whether a read there finds its bytes in memory, as far as samples tell. Any thread may read."""
 
     def write(self, data: Buffer, position: int) -> None: ...
+
+    def reserve(self, size_bytes: int) -> None:
+        """The file is about to grow to so much. Room that the system can set aside has no part in the file's
+        size, and is given back by ``truncate``; no room is no error.
+        """
 
     def truncate(self, size_bytes: int) -> None: ...
 
@@ -102,6 +108,21 @@ class Files(Protocol):
 SAMPLE_EVERY_BYTES = 256 << 10
 """One byte of so many shows whether they are in memory: the system brings in and drops whole stretches."""
 _WITHOUT_WAITING = getattr(os, "RWF_NOWAIT", None)
+_KEEP_SIZE = 1
+"""FALLOC_FL_KEEP_SIZE: what is set aside lies behind the end of the file."""
+
+
+@cache
+def _allocating() -> Callable[[int, int, int, int], int] | None:
+    """Linux' fallocate, which Python has only in a form that makes files longer; None where there is none."""
+    import ctypes  # Here, because most starts never come to need it.
+
+    try:
+        allocate = ctypes.CDLL(None).fallocate64
+    except (AttributeError, OSError):
+        return None
+    allocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    return cast(Callable[[int, int, int, int], int], allocate)
 
 
 class RealFile:
@@ -156,6 +177,11 @@ class RealFile:
             if more == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
             written += more
+
+    def reserve(self, size_bytes: int) -> None:
+        allocate = _allocating()
+        if allocate is not None and size_bytes > (end := self.size()):
+            allocate(self._fd, _KEEP_SIZE, end, size_bytes - end)
 
     def truncate(self, size_bytes: int) -> None:
         os.ftruncate(self._fd, size_bytes)

@@ -58,6 +58,9 @@ class _Layer:
             own.extend(bytes(position - len(own)))
         own[position : position + len(data)] = data
 
+    def reserve(self, size_bytes: int) -> None:
+        """Memory needs no room set aside."""
+
     def truncate(self, size_bytes: int) -> None:
         own = self._own()
         del own[size_bytes:]

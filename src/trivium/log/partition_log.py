@@ -170,11 +170,13 @@ class PartitionLog:
                 active = self.segments[-1]
             if latest is None or leader_epoch > latest.epoch:
                 self.epochs.assign(leader_epoch, base_offset)
+            if self.recovery_point == base_offset:
+                # It is synced as it grows.
+                self._unsynced_since_ms = now_ms
+                active.reserve()
             active.append(data, stamped)
         except OSError as error:
             raise self.health.judge(error, f"append to {self.name}") from error
-        if self.recovery_point == base_offset:
-            self._unsynced_since_ms = now_ms
         self.log_end_offset = offset_end
         for at, header in stamped:
             if header.producer_id >= 0:  # Asked here too: most batches have none.

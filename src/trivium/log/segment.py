@@ -22,6 +22,12 @@ from trivium.records.batch import HEADER_BYTES, NO_LEADER_EPOCH, BatchHeader, re
 from trivium.wire.buffer import Buffer
 from trivium.wire.errors import DecodeError
 
+RESERVED_BYTES_MAX = 8 << 20
+RESERVED_BYTES_MIN = 1 << 20
+RESERVED_PART = 4
+"""Set aside for what comes next: a fourth of what is there already, from 4 MiB on, so that many small logs
+take no more of a disk than they need."""
+
 
 class Extent(NamedTuple):
     """So many bytes of a log file from a position on. The segment keeps the file open while it is pinned."""
@@ -52,6 +58,7 @@ class Segment:
         "_offset_end",
         "_pins",
         "_prefix",
+        "_room_bytes",
         "_suffix",
         "_tail_bytes",
         "aborted",
@@ -96,6 +103,8 @@ class Segment:
         self._first_timestamp: int | None = None
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, base_offset)
         self._tail_bytes = 0
+        self._room_bytes = 0
+        """Up to where the file has room set aside, as far as this process has seen to it."""
         self._pins = 0
         self._doomed = False
 
@@ -138,6 +147,19 @@ class Segment:
         self.size_bytes = start + len(data)
         for at, header in batches:
             self.note(start + at, header)
+
+    def reserve(self) -> None:
+        """Have room for what comes next: a write finds its blocks then, and a sync need not look for them."""
+        size_bytes = self.size_bytes
+        ahead_bytes = min(size_bytes // RESERVED_PART, RESERVED_BYTES_MAX)
+        room_bytes = min(size_bytes + ahead_bytes, self.settings.segment_bytes)
+        if (
+            self._file is not None
+            and ahead_bytes >= RESERVED_BYTES_MIN
+            and self._room_bytes < min(size_bytes + ahead_bytes // 2, room_bytes)
+        ):
+            self._room_bytes = room_bytes
+            self._file.reserve(room_bytes)
 
     def note(self, position: int, header: BatchHeader) -> None:
         """Keep the indexes and the largest timestamp in step with one batch of the file."""
@@ -184,9 +206,9 @@ class Segment:
         crash makes them again from the log file.
         """
         self._load()
-        if self.file.size() > self.size_bytes:
-            # It was preallocated.
+        if max(self.file.size(), self._room_bytes) > self.size_bytes:
             self.file.truncate(self.size_bytes)
+            self._room_bytes = 0
         self.times.append(*self._max_timestamp)
         self.flush_indexes()
 

@@ -61,6 +61,9 @@ class FakeFile:
         if missing_bytes:
             raise _error(errno.ENOSPC, self.path)
 
+    def reserve(self, size_bytes: int) -> None:
+        """Room is counted when it is written to."""
+
     def truncate(self, size_bytes: int) -> None:
         image = self._opened(to_write=True)
         self._disk.call("truncate", self.path, 0, size_bytes)

@@ -51,6 +51,9 @@ class MemoryFile:
             content.extend(bytes(position - len(content)))
         content[position : position + len(data)] = data
 
+    def reserve(self, size_bytes: int) -> None:
+        """Memory needs no room set aside."""
+
     def truncate(self, size_bytes: int) -> None:
         content = self._opened_to_write()
         del content[size_bytes:]

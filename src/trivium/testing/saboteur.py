@@ -114,6 +114,9 @@ class _SabotagedFile:
         self._saboteur.change(half=lambda: self._below.write(bytes(data)[: len(data) // 2], position))
         self._below.write(data, position)
 
+    def reserve(self, size_bytes: int) -> None:
+        self._below.reserve(size_bytes)
+
     def truncate(self, size_bytes: int) -> None:
         self._saboteur.change()
         self._below.truncate(size_bytes)
