@@ -153,7 +153,8 @@ class Receiver:
         self._filled = len(begun)
         self._frame_bytes = frame_bytes
         self._body = _memory(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)))
-        self._body[: self._filled] = begun
+        # Through a view: assigned to a bytearray, bytes of another kind are copied twice.
+        memoryview(self._body)[: self._filled] = begun
 
 
 def _memory(bytes_min: int) -> bytearray:
