@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from trivium.wire import receiving
 from trivium.wire.errors import DecodeError
 from trivium.wire.framing import KAFKA_LENGTH
-from trivium.wire.receiving import ASIDE_BYTES_MAX, BODY_BYTES_MIN, GROWTH, SPARE_BYTES_MAX, Receiver
+from trivium.wire.receiving import (
+    ASIDE_BYTES_MAX,
+    BODY_BYTES_MIN,
+    GROWTH,
+    LEAD_BYTES,
+    SPARE_BYTES_MAX,
+    Receiver,
+)
 
 SCRATCH_BYTES = 64
 FRAME_BYTES_MAX = 1 << 20
@@ -163,6 +170,27 @@ def test_memory_of_a_large_frame_serves_the_next_one_of_any_connection(spares: l
     second.take(framed(b"b" * 25_000))
     assert second.frames == [b"b" * 25_000]
     assert [spare is kept for spare in spares] == [True]
+
+
+def test_large_frame_behind_a_large_one_goes_straight_to_where_it_stays(spares: list[bytearray]) -> None:
+    """All but its beginning, into the memory that the one before has left."""
+    feed = Feed(scratch_bytes=4 * LEAD_BYTES)
+    large = b"a" * 20 * LEAD_BYTES
+    feed.take(framed(large))
+    (kept,) = spares
+    assert len(feed.receiver.space(feed.scratch)) == LEAD_BYTES
+    feed.take(framed(large)[:LEAD_BYTES])
+    assert feed.receiver.own_bytes == len(kept)
+    assert len(feed.receiver.space(feed.scratch)) == len(framed(large)) - LEAD_BYTES
+    feed.take(framed(large)[LEAD_BYTES:])
+    assert feed.frames == [large, large]
+
+
+def test_small_frame_behind_a_large_one_ends_what_was_expected() -> None:
+    feed = Feed(scratch_bytes=4 * LEAD_BYTES)
+    feed.take(framed(bytes(20 * LEAD_BYTES), b"small"))
+    assert feed.frames[1:] == [b"small"]
+    assert len(feed.receiver.space(feed.scratch)) == 4 * LEAD_BYTES
 
 
 def test_kept_memory_is_nobodys_while_a_frame_comes_in(spares: list[bytearray]) -> None:

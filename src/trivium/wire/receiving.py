@@ -9,10 +9,13 @@ frame is asked for: most frames lie in the shared ``scratch`` that the next read
 The beginning of a frame of which little has come is set aside, and put in front of what comes next: so a
 frame whose length was sent by itself still lies in the scratch, whole. A frame of which more has come gets
 memory of its own, which grows with what has arrived and never with what was announced (promises S2, S3):
-``GROWTH`` times as much, or twice that if it was used before.
+``GROWTH`` times as much.
 
-That memory is used again, by whichever receiver is next (``_spares``): new memory has to be cleared, which
-takes as long as receiving into it. Some is kept, ``SPARE_BYTES_MAX`` at most.
+That memory is used again, by whichever receiver is next and has that much to come (``_spares``): new memory
+has to be cleared, which takes as long as receiving into it. Some is kept, ``SPARE_BYTES_MAX`` at most.
+
+Behind a frame that did not fit into the scratch comes another one, usually. Of that only the beginning goes
+to the scratch, ``LEAD_BYTES``, and nearly all of it to where it stays.
 
 A frame that is larger than allowed is a ``DecodeError``, unless there is ``refuse``: that is told how large
 the frame is, in its turn between the frames before and after, and the frame's bytes are passed over without
@@ -31,6 +34,8 @@ BODY_BYTES_MIN: Final = 16 << 10
 """The first memory of a frame that did not come whole."""
 ASIDE_BYTES_MAX: Final = 4 << 10
 """Of a frame that has just begun, its length among them: more is not worth copying twice."""
+LEAD_BYTES: Final = 2 * ASIDE_BYTES_MAX
+"""What is read of a frame that is expected to be large, until its length is known."""
 SPARE_BYTES_MAX: Final = 2 << 20
 """What is kept for the next large frame: room for a send of 1,000 messages of 1 KB, or a batch of 1 MB."""
 
@@ -45,6 +50,7 @@ class Receiver:
     __slots__ = (
         "_begun",
         "_body",
+        "_expects_much",
         "_filled",
         "_frame_bytes",
         "_length",
@@ -68,6 +74,8 @@ class Receiver:
         """Memory of the frame's own, which may be more than the frame needs."""
         self._filled = 0
         self._frame_bytes = 0
+        self._expects_much = False
+        """The last frame would not have fitted into the scratch."""
 
     @property
     def held_bytes(self) -> int:
@@ -87,9 +95,9 @@ class Receiver:
         """Where to receive next. In memory of its own, never more than belongs to the frame."""
         body = self._body
         if body is None:
-            return scratch[len(self._begun) :]
+            return scratch[len(self._begun) : LEAD_BYTES if self._expects_much else None]
         if self._filled == len(body):
-            grown = _memory(min(self._frame_bytes, self._filled * GROWTH))
+            grown = _memory(min(self._frame_bytes, self._filled * GROWTH), self._frame_bytes)
             grown[: self._filled] = body
             self._body = body = grown
         return memoryview(body)[self._filled : self._frame_bytes]
@@ -97,7 +105,8 @@ class Receiver:
     def received(self, count: int, scratch: memoryview) -> Iterable[memoryview]:
         """``count`` bytes were put where ``space`` said."""
         if self._body is not None:
-            return self._rest(count, self._body)
+            return self._rest(count, self._body, len(scratch))
+        self._expects_much = False
         begun = self._begun
         if begun:
             # Others may have received into the scratch since.
@@ -112,10 +121,11 @@ class Receiver:
                 return (scratch[size:count],)
         return self._cut(scratch[:count], len(scratch) // 2)
 
-    def _rest(self, count: int, body: bytearray) -> Iterator[memoryview]:
+    def _rest(self, count: int, body: bytearray, scratch_bytes: int) -> Iterator[memoryview]:
         self._filled += count
         if self._filled == self._frame_bytes:
             self._body = None
+            self._expects_much = self._frame_bytes > scratch_bytes
             yield memoryview(body)[: self._frame_bytes]
             if not _spares and len(body) <= SPARE_BYTES_MAX:
                 _spares.append(body)
@@ -152,15 +162,15 @@ class Receiver:
     def _hold(self, begun: memoryview, frame_bytes: int) -> None:
         self._filled = len(begun)
         self._frame_bytes = frame_bytes
-        self._body = _memory(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)))
+        self._body = _memory(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)), frame_bytes)
         # Through a view: assigned to a bytearray, bytes of another kind are copied twice.
         memoryview(self._body)[: self._filled] = begun
 
 
-def _memory(bytes_min: int) -> bytearray:
-    """So much, or what is kept if that is not twice as much."""
+def _memory(bytes_min: int, frame_bytes: int) -> bytearray:
+    """So much, or what is kept if that is no less, and not twice what the whole frame needs."""
     try:
         spare = _spares.pop()
     except IndexError:
         return bytearray(bytes_min)
-    return spare if bytes_min <= len(spare) < 2 * bytes_min else bytearray(bytes_min)
+    return spare if bytes_min <= len(spare) < 2 * frame_bytes else bytearray(bytes_min)
