@@ -220,3 +220,5 @@ class DeleteConsumerOffset(Act):
     topic: StreamTopicRef
     consumer: Consumer
     partition: int | None = None
+    """As for storing one."""
+    must_own: bool = True

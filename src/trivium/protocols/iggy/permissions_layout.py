@@ -15,19 +15,29 @@ from typing import Final
 from trivium.core.users.permissions import GlobalPermissions, Permissions, StreamPermissions, TopicPermissions
 from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.exchange import Call
+from trivium.protocols.iggy.status import Rejected, Status
 
 _EVERYWHERE: Final = struct.Struct("<10?")
 _STREAM: Final = struct.Struct("<I6?")
 _TOPIC: Final = struct.Struct("<I4?")
+_PRESENT: Final = 1
 _MORE: Final = b"\x01"
 _NO_MORE: Final = b"\x00"
 
 
 def read_permissions(body: Body, call: Call) -> Permissions | None:
-    """``has permissions``, then their length and the tree itself."""
-    if not body.flag():
+    """``has permissions``, then their length and the tree itself, which takes that much and no less."""
+    if body.uint8() != _PRESENT:
         return None
-    tree = Body(body.take(body.u32()))
+    size_bytes = body.u32()
+    start = body.pos
+    permissions = _read_tree(body, call)
+    if body.pos - start != size_bytes:
+        raise Rejected(Status.INVALID_FORMAT)
+    return permissions
+
+
+def _read_tree(tree: Body, call: Call) -> Permissions:
     everywhere = GlobalPermissions(*tree.unpack(_EVERYWHERE))
     streams: dict[int, StreamPermissions] = {}
     more = tree.flag()
