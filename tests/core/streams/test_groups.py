@@ -283,7 +283,7 @@ def test_poll_says_where_the_log_begins_and_ends_and_what_was_committed(world: I
     world.write("t", b"one", b"two", b"three")
     consumer = Consumer(7)
     place = world.ask(BeginPoll("default", "t", consumer), caller)
-    assert place == PollPlace(None, "t", 0, None, 0, 3, life=place.life)
+    assert place == PollPlace(None, "t", 0, None, 0, 3, life=place.life, topic_id=place.topic_id)
     assert world.ask(StoreConsumerOffset("default", "t", consumer, None, 2), caller) is None
     assert world.ask(BeginPoll("default", "t", consumer), caller).committed == 2
     assert world.ask(BeginPoll("default", "t", consumer, goes_on=False), caller).committed is None

@@ -68,6 +68,7 @@ class Consuming:
                 log.last_stable_offset,
                 live.life,
                 live.rules.compacted,
+                self._finding.kafka_topic(topic).topic_id,
             )
         )
 
