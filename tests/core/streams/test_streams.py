@@ -7,6 +7,7 @@ from trivium.core.access import Operation, Resource
 from trivium.core.caller import Caller
 from trivium.core.commands.clients import MeasureNode
 from trivium.core.commands.offsets import CommitOffsets, FetchOffsets, GroupOffsetsWanted, OffsetToCommit
+from trivium.core.commands.stream_groups import CreateStreamGroup, DescribeStreamGroup
 from trivium.core.commands.streams import (
     UNLIMITED,
     AddPartitions,
@@ -34,6 +35,7 @@ from trivium.core.commands.streams import (
 from trivium.core.commands.topics import CreateTopics, DeleteTopics, NewTopic
 from trivium.core.commands.users import CreateUser
 from trivium.core.faults import Fault
+from trivium.core.streams.registry import CHOSEN_ID_MAX
 from trivium.core.users.permissions import Permissions, StreamPermissions, TopicPermissions
 
 KAFKA = Caller()
@@ -120,6 +122,30 @@ def test_number_may_be_chosen_where_it_is_free(world: InhabitedWorld, root: Call
     assert stream is not None
     assert stream.stream_id == 8
     assert shape(world, root)["7 a"] == [(4, "t", "a.t"), (5, "u", "a.u")]
+
+
+def test_chosen_number_leaves_room_for_those_that_come_after_it(world: InhabitedWorld, root: Caller) -> None:
+    """With the last number taken nobody could make anything any more, through any door."""
+    world.ask(CreateStream("a"), root)
+    world.ask(CreateStreamTopic("a", "t", 1), root)
+
+    def make(name: str, number: int | None) -> list[Fault | None]:
+        return [
+            world.ask(CreateStream(name, number), root).fault,
+            world.ask(CreateStreamTopic("a", name, 1, topic_id=number), root).fault,
+            world.ask(CreateStreamGroup("a", "t", name, number), root).fault,
+        ]
+
+    taken = [Fault.STREAM_ID_EXISTS, Fault.TOPIC_ID_EXISTS, Fault.STREAM_GROUP_ID_EXISTS]
+    assert make("b", (1 << 32) - 2) == make("b", CHOSEN_ID_MAX + 1) == taken
+    assert make("b", CHOSEN_ID_MAX) == make("c", None) == [None] * 3
+    stream = world.ask(DescribeStream("c"), root).stream
+    topic = world.ask(DescribeStreamTopic("a", "c"), root).topic
+    group = world.ask(DescribeStreamGroup("a", "t", "c"), root).group
+    assert stream is not None
+    assert topic is not None
+    assert group is not None
+    assert {stream.stream_id, topic.topic_id, group.group_id} == {CHOSEN_ID_MAX + 1}
 
 
 def test_stream_that_cannot_be_is_refused(world: InhabitedWorld, root: Caller) -> None:

@@ -76,6 +76,34 @@ def test_rights_are_there_if_the_byte_before_them_is_one(client: RawClient) -> N
     client.ask(DELETE_USER, name("carl"))
 
 
+def rights_on(stream_id: int, topic_id: int | None = None) -> bytes:
+    topics = b"\x00" if topic_id is None else struct.pack("<BI4?B", 1, topic_id, 1, 1, 1, 1, 0)
+    tree = bytes(10) + struct.pack("<BI6?", 1, stream_id, 1, 1, 1, 1, 1, 1) + topics + b"\x00"
+    return struct.pack("<BI", 1, len(tree)) + tree
+
+
+@pytest.mark.parametrize("permissions", [rights_on(0), rights_on(1, 0)])
+def test_rights_on_what_no_number_can_be_are_refused_to_a_client_that_counts_from_one(
+    address: str, permissions: bytes
+) -> None:
+    with RawClient(address) as old:
+        old.login(version="0.7.0")
+        assert old.ask(CREATE_USER, new_user("emil", permissions)).status == 6
+        assert old.ask(GET_USER, name("emil")) == (0, b"")
+
+
+def test_rights_on_the_highest_number_are_shown_to_clients_of_every_generation(
+    client: RawClient, address: str
+) -> None:
+    highest = rights_on((1 << 32) - 1, (1 << 32) - 1)
+    assert client.ask(CREATE_USER, new_user("fay", highest)).status == 0
+    assert client.ask(GET_USER, name("fay")).payload.endswith(highest)
+    with RawClient(address) as old:
+        old.login(version="0.7.0")
+        assert old.ask(GET_USER, name("fay")).payload.endswith(highest)
+    client.ask(DELETE_USER, name("fay"))
+
+
 def test_more_partitions_than_there_are_cannot_be_deleted(client: RawClient, stream: str, topic: str) -> None:
     statuses = [
         client.ask(DELETE_PARTITIONS, name(stream) + name(where) + struct.pack("<I", count)).status

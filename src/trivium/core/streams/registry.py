@@ -30,6 +30,10 @@ from trivium.messages.stored.trivium_log import (
 
 NO_ID: Final = bytes(16)
 """Kafka's id of no topic."""
+CHOSEN_ID_MAX: Final = (1 << 31) - 1
+"""The highest number that a client may choose for a stream, topic or group. The broker counts on from the
+highest that was ever given, and a number has 32 bits on the wire: behind the last there is none.
+"""
 
 GroupNumber = tuple[int, int, int]
 """Of the stream, of the topic in it, of the group on that."""

@@ -44,7 +44,14 @@ from trivium.core.streams.options import (
     check_size,
     settings_of,
 )
-from trivium.core.streams.registry import NO_ID, Registry, Stream, StreamTopic, topic_change
+from trivium.core.streams.registry import (
+    CHOSEN_ID_MAX,
+    NO_ID,
+    Registry,
+    Stream,
+    StreamTopic,
+    topic_change,
+)
 from trivium.core.topic_creation import Records, TopicCreation
 from trivium.core.trivium_log import TriviumLog
 from trivium.messages.stored.metadata_topics import (
@@ -56,8 +63,6 @@ from trivium.messages.stored.metadata_topics import (
 
 PARTITIONS_PER_COMMAND_MAX: Final = 1_000
 """Iggy's limit. A topic may begin without any."""
-TOPIC_ID_MAX: Final = (1 << 32) - 2
-"""The largest number that clients which count from 1 can be shown."""
 
 
 class TopicChanges:
@@ -235,5 +240,5 @@ def _check_new_name(stream: Stream, name: str) -> None:
 
 
 def _check_new_id(stream: Stream, topic_id: int | None) -> None:
-    if topic_id is not None and (topic_id in stream.topics or topic_id > TOPIC_ID_MAX):
+    if topic_id is not None and (topic_id in stream.topics or topic_id > CHOSEN_ID_MAX):
         raise Refused(Fault.TOPIC_ID_EXISTS)
