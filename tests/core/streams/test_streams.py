@@ -34,8 +34,8 @@ from trivium.core.commands.streams import (
 )
 from trivium.core.commands.topics import CreateTopics, DeleteTopics, NewTopic
 from trivium.core.commands.users import CreateUser
-from trivium.core.faults import Fault
-from trivium.core.streams.registry import CHOSEN_ID_MAX
+from trivium.core.faults import Fault, Refused
+from trivium.core.streams.registry import CHOSEN_ID_MAX, ID_MAX, new_id
 from trivium.core.users.permissions import Permissions, StreamPermissions, TopicPermissions
 
 KAFKA = Caller()
@@ -122,6 +122,13 @@ def test_number_may_be_chosen_where_it_is_free(world: InhabitedWorld, root: Call
     assert stream is not None
     assert stream.stream_id == 8
     assert shape(world, root)["7 a"] == [(4, "t", "a.t"), (5, "u", "a.u")]
+
+
+def test_number_behind_the_last_is_refused() -> None:
+    assert new_id(None, ID_MAX, {}, Fault.STREAM_ID_EXISTS) == ID_MAX
+    with pytest.raises(Refused) as refused:
+        new_id(None, ID_MAX + 1, {}, Fault.STREAM_ID_EXISTS)
+    assert refused.value.fault is Fault.STREAM_ID_EXISTS
 
 
 def test_chosen_number_leaves_room_for_those_that_come_after_it(world: InhabitedWorld, root: Caller) -> None:

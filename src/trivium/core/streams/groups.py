@@ -31,12 +31,12 @@ from trivium.core.streams.finding import Finding
 from trivium.core.streams.membership import Membership
 from trivium.core.streams.names import is_name
 from trivium.core.streams.registry import (
-    CHOSEN_ID_MAX,
     GroupNumber,
     StreamGroup,
     StreamTopic,
     group_change,
     group_removed,
+    new_id,
     topic_change,
 )
 from trivium.core.streams.shared_offsets import SharedOffsets
@@ -115,9 +115,7 @@ class StreamGroups:
             )
         if topic.group(command.name) is not None:
             raise Refused(Fault.STREAM_GROUP_EXISTS)
-        group_id = topic.next_group_id if command.group_id is None else command.group_id
-        if command.group_id is not None and (group_id in topic.groups or group_id > CHOSEN_ID_MAX):
-            raise Refused(Fault.STREAM_GROUP_ID_EXISTS)
+        group_id = new_id(command.group_id, topic.next_group_id, topic.groups, Fault.STREAM_GROUP_ID_EXISTS)
         group = StreamGroup(group_id, command.name, self._now_us())
         counted = replace(topic, next_group_id=max(topic.next_group_id, group_id + 1))
 
