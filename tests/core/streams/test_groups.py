@@ -283,7 +283,7 @@ def test_poll_says_where_the_log_begins_and_ends_and_what_was_committed(world: I
     world.write("t", b"one", b"two", b"three")
     consumer = Consumer(7)
     place = world.ask(BeginPoll("default", "t", consumer), caller)
-    assert place == PollPlace(None, "t", 0, None, 0, 3, life=place.life)
+    assert place == PollPlace(None, "t", 0, None, 0, 3, life=place.life, topic_id=place.topic_id)
     assert world.ask(StoreConsumerOffset("default", "t", consumer, None, 2), caller) is None
     assert world.ask(BeginPoll("default", "t", consumer), caller).committed == 2
     assert world.ask(BeginPoll("default", "t", consumer, goes_on=False), caller).committed is None
@@ -353,6 +353,34 @@ def test_offset_may_go_back_and_be_deleted_once(world: InhabitedWorld) -> None:
     assert world.ask(DeleteConsumerOffset("default", "t", consumer, 0), caller) is None
     assert world.ask(DeleteConsumerOffset("default", "t", consumer, 0), caller) is Fault.NO_COMMITTED_OFFSET
     assert world.ask(FindConsumerOffset("default", "t", consumer), caller).committed is None
+
+
+def test_offset_of_a_group_is_deleted_by_a_member_that_has_the_partition(world: InhabitedWorld) -> None:
+    """002.9: as it is stored. Clients of 0.5, which need not own a partition, need not be members, either."""
+    first, second = connect(world), connect(world)
+    join(world, first)
+    world.write("t", b"one")
+    assert world.ask(StoreConsumerOffset("default", "t", GROUP, 0, 1), first) is None
+    delete = DeleteConsumerOffset("default", "t", GROUP, 0)
+    assert world.ask(delete, second) is Fault.UNKNOWN_MEMBER_ID
+    join(world, second)
+    assert world.ask(delete, second) is Fault.PARTITION_NOT_OWNED
+    assert world.ask(FindConsumerOffset("default", "t", GROUP, 0), second).committed == 1
+    assert world.ask(DeleteConsumerOffset("default", "t", GROUP, 0, False), second) is None
+    assert world.ask(delete, first) is Fault.NO_COMMITTED_OFFSET
+
+
+def test_deleted_offset_without_a_partition_is_of_the_one_polled_last(world: InhabitedWorld) -> None:
+    member = connect(world)
+    join(world, member)
+    for partition in (0, 1):
+        world.write("t", b"one", partition=partition)
+        world.ask(StoreConsumerOffset("default", "t", GROUP, partition, 1), member)
+    poll(world, member)
+    assert poll(world, member).partition == 1
+    assert world.ask(DeleteConsumerOffset("default", "t", GROUP, None), member) is None
+    found = [world.ask(FindConsumerOffset("default", "t", GROUP, each), member).committed for each in (0, 1)]
+    assert found == [1, None]
 
 
 def test_deleted_group_takes_its_offsets_of_this_topic_along(world: InhabitedWorld) -> None:

@@ -7,6 +7,7 @@ from trivium.core.access import Operation, Resource
 from trivium.core.caller import Caller
 from trivium.core.commands.clients import MeasureNode
 from trivium.core.commands.offsets import CommitOffsets, FetchOffsets, GroupOffsetsWanted, OffsetToCommit
+from trivium.core.commands.stream_groups import CreateStreamGroup, DescribeStreamGroup
 from trivium.core.commands.streams import (
     UNLIMITED,
     AddPartitions,
@@ -33,7 +34,8 @@ from trivium.core.commands.streams import (
 )
 from trivium.core.commands.topics import CreateTopics, DeleteTopics, NewTopic
 from trivium.core.commands.users import CreateUser
-from trivium.core.faults import Fault
+from trivium.core.faults import Fault, Refused
+from trivium.core.streams.registry import CHOSEN_ID_MAX, ID_MAX, new_id
 from trivium.core.users.permissions import Permissions, StreamPermissions, TopicPermissions
 
 KAFKA = Caller()
@@ -120,6 +122,37 @@ def test_number_may_be_chosen_where_it_is_free(world: InhabitedWorld, root: Call
     assert stream is not None
     assert stream.stream_id == 8
     assert shape(world, root)["7 a"] == [(4, "t", "a.t"), (5, "u", "a.u")]
+
+
+def test_number_behind_the_last_is_refused() -> None:
+    assert new_id(None, ID_MAX, {}, Fault.STREAM_ID_EXISTS) == ID_MAX
+    with pytest.raises(Refused) as refused:
+        new_id(None, ID_MAX + 1, {}, Fault.STREAM_ID_EXISTS)
+    assert refused.value.fault is Fault.STREAM_ID_EXISTS
+
+
+def test_chosen_number_leaves_room_for_those_that_come_after_it(world: InhabitedWorld, root: Caller) -> None:
+    """With the last number taken nobody could make anything any more, through any door."""
+    world.ask(CreateStream("a"), root)
+    world.ask(CreateStreamTopic("a", "t", 1), root)
+
+    def make(name: str, number: int | None) -> list[Fault | None]:
+        return [
+            world.ask(CreateStream(name, number), root).fault,
+            world.ask(CreateStreamTopic("a", name, 1, topic_id=number), root).fault,
+            world.ask(CreateStreamGroup("a", "t", name, number), root).fault,
+        ]
+
+    taken = [Fault.STREAM_ID_EXISTS, Fault.TOPIC_ID_EXISTS, Fault.STREAM_GROUP_ID_EXISTS]
+    assert make("b", (1 << 32) - 2) == make("b", CHOSEN_ID_MAX + 1) == taken
+    assert make("b", CHOSEN_ID_MAX) == make("c", None) == [None] * 3
+    stream = world.ask(DescribeStream("c"), root).stream
+    topic = world.ask(DescribeStreamTopic("a", "c"), root).topic
+    group = world.ask(DescribeStreamGroup("a", "t", "c"), root).group
+    assert stream is not None
+    assert topic is not None
+    assert group is not None
+    assert {stream.stream_id, topic.topic_id, group.group_id} == {CHOSEN_ID_MAX + 1}
 
 
 def test_stream_that_cannot_be_is_refused(world: InhabitedWorld, root: Caller) -> None:
@@ -472,10 +505,11 @@ def test_partitions_are_added_and_dropped_from_the_end(world: InhabitedWorld, ro
 
 def test_partitions_that_are_not_there_cannot_be_dropped(world: InhabitedWorld, root: Caller) -> None:
     world.ask(CreateStreamTopic("default", "t", 2), root)
-    assert world.ask(DropPartitions("default", "t", 3), root) is Fault.INVALID_PARTITIONS
+    for count in (3, 1001):
+        assert world.ask(DropPartitions("default", "t", count), root) is Fault.INVALID_PARTITIONS
+    assert world.ask(DropPartitions("default", "t", 0), root) is Fault.TOO_MANY_PARTITIONS
     for count in (0, 1001):
         assert world.ask(AddPartitions("default", "t", count), root) is Fault.TOO_MANY_PARTITIONS
-        assert world.ask(DropPartitions("default", "t", count), root) is Fault.TOO_MANY_PARTITIONS
     assert len(world.image.topics.by_name["t"].partitions) == 2
 
 

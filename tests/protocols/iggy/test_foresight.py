@@ -292,7 +292,7 @@ def test_broker_that_is_idle_makes_the_next_stretch_ready(
 
 
 def stretch(offset: int) -> Stretch:
-    return Stretch("t", 0, 1, offset, 1, 64)
+    return Stretch("t", 0, 1, offset, 1, 64, bytes(16))
 
 
 def messages(offset: int, size_bytes: int) -> PolledMessages:

@@ -17,6 +17,7 @@ from tests.protocols.iggy.raw_client import (
     member,
     message,
     name,
+    new_topic,
     optional_partition,
     poll,
     request,
@@ -354,3 +355,39 @@ def test_looking_at_what_is_not_there_is_no_error(
     with RawClient(address) as old:
         old.login(version="0.7.0")  # what the Rust family of 0.5 says
         assert [old.ask(*look).status for look in lists] == list(lists.values())
+
+
+# -- ids that the broker gives ---------------------------------------------------------------------
+
+
+def test_id_of_a_message_is_no_other_ones_when_its_topic_is_emptied_or_made_again(
+    client: RawClient, stream: str, topic: str
+) -> None:
+    """X.5: who keeps ids to know what it has seen takes nothing new for old."""
+    place = name(stream) + name(topic)
+    again = [[(305, place)], [(303, place), (302, new_topic(stream, topic))]]
+    ids = []
+    for requests in ([], *again):
+        for code, body in requests:
+            client.get(code, body)
+        sent(client, stream, topic, b"same place, same offset")
+        found = [client.get(POLL, poll(consumer(), stream, topic))["messages"][0] for _ in range(2)]
+        assert found[0] == found[1]
+        ids.append((found[0]["offset"], found[0]["message_id"]))
+    assert [offset for offset, _ in ids] == [0, 0, 0]
+    assert len(set(ids)) == 3
+
+
+def test_id_of_a_message_is_the_same_after_a_restart() -> None:
+    with Broker(listen_iggy="127.0.0.1:0") as broker:
+        ids = []
+        broker.produce("orders", [(None, b"one")])
+        for _ in range(2):
+            with RawClient(broker.address("iggy")) as client:
+                client.login()
+                ids.append(
+                    client.get(POLL, poll(consumer(), "default", "orders"))["messages"][0]["message_id"]
+                )
+            broker.stop()
+            broker.start()
+    assert ids[0] == ids[1] != 0

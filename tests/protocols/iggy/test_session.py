@@ -365,9 +365,6 @@ def test_client_that_has_gone_is_listened_for_no_more() -> None:
     assert conversation.timers.next_due_ms is None
 
 
-# -- newcomers -------------------------------------------------------------------------------------
-
-
 # -- the node stops --------------------------------------------------------------------------------
 
 
@@ -401,12 +398,20 @@ def test_client_of_0_5_is_told_nothing_when_the_node_stops(conversation: Convers
     assert conversation.statuses() == []
 
 
-def test_newcomer_is_evicted_in_its_own_words(conversation: Conversation) -> None:
+# -- newcomers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("piece_bytes", [256, 128, 7, 1])
+def test_newcomer_is_evicted_in_its_own_words(conversation: Conversation, piece_bytes: int) -> None:
     header = bytearray(256)
     header[60] = 5
     header[128:144] = bytes(range(1, 17))
+    pieces = [bytes(header[at : at + piece_bytes]) for at in range(0, len(header), piece_bytes)]
+    for piece in pieces[:-1]:
+        conversation.send(piece)
+        assert conversation.session.data_to_send() == []
     with pytest.raises(Newcomer, match=r"0\.9"):
-        conversation.send(bytes(header))
+        conversation.send(pieces[-1])
     answer = b"".join(bytes(part) for part in conversation.session.data_to_send())
     assert len(answer) == 256
     assert struct.unpack_from("<I", answer, 48) == (256,)

@@ -138,6 +138,8 @@ class PollPlace(NamedTuple):
     """Which partition of this name it is: made anew it has another one, and other records."""
     is_compacted: bool = False
     """Whether records may go that lie between others."""
+    topic_id: bytes = bytes(16)
+    """In Kafka: emptied or made anew, a topic has another one."""
 
 
 @command
@@ -220,3 +222,5 @@ class DeleteConsumerOffset(Act):
     topic: StreamTopicRef
     consumer: Consumer
     partition: int | None = None
+    """As for storing one."""
+    must_own: bool = True

@@ -1,5 +1,6 @@
 """Who is connected: sessions that have said so, each with a number for as long as it lives."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from trivium.core.caller import Caller, Presence
@@ -15,6 +16,7 @@ from trivium.core.commands.clients import (
     Transport,
 )
 from trivium.core.commands.command import Reply, Routes
+from trivium.core.faults import Fault
 from trivium.core.streams.membership import Membership
 
 CLIENT_ID_FIRST = 1
@@ -30,8 +32,10 @@ class Client:
 
 
 class Clients:
-    def __init__(self, membership: Membership) -> None:
+    def __init__(self, membership: Membership, is_removed: Callable[[Caller], bool]) -> None:
+        """``is_removed``: whether a caller has logged in as a user that is there no more."""
         self._membership = membership
+        self._is_removed = is_removed
         self._by_presence: dict[Presence, Client] = {}
         self._by_id: dict[int, Client] = {}
         self._next_id = CLIENT_ID_FIRST
@@ -74,7 +78,10 @@ class Clients:
     # -- looking ---------------------------------------------------------------------------------
 
     def describe_me(self, command: DescribeMe, caller: Caller, reply: Reply[DescribedClient]) -> None:
-        reply(DescribedClient(None, self._facts(self.of(caller))))
+        if self._is_removed(caller):
+            reply(DescribedClient(Fault.USER_REMOVED))
+        else:
+            reply(DescribedClient(None, self._facts(self.of(caller))))
 
     def describe(self, command: DescribeClient, caller: Caller, reply: Reply[DescribedClient]) -> None:
         client = self._by_id.get(command.client_id)

@@ -68,6 +68,7 @@ class Consuming:
                 log.last_stable_offset,
                 live.life,
                 live.rules.compacted,
+                self._finding.kafka_topic(topic).topic_id,
             )
         )
 
@@ -105,7 +106,7 @@ class Consuming:
 
     def store(self, command: StoreConsumerOffset, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.READ)
-        partition = self._partition_to_store(topic, command, caller)
+        partition = self._partition_to_change(topic, command, caller)
         log = self._finding.partition(topic, partition).log
         if not 0 <= command.offset <= log.high_watermark:
             raise Refused(Fault.OFFSET_OUT_OF_RANGE)
@@ -120,7 +121,9 @@ class Consuming:
 
         self._offsets.store(group_id, topic.kafka_name, partition, command.offset, caller, stored)
 
-    def _partition_to_store(self, topic: StreamTopic, command: StoreConsumerOffset, caller: Caller) -> int:
+    def _partition_to_change(
+        self, topic: StreamTopic, command: StoreConsumerOffset | DeleteConsumerOffset, caller: Caller
+    ) -> int:
         if not command.consumer.is_group:
             return FIRST_PARTITION if command.partition is None else command.partition
         if command.partition is None:
@@ -142,7 +145,7 @@ class Consuming:
 
     def delete(self, command: DeleteConsumerOffset, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.READ)
-        partition = FIRST_PARTITION if command.partition is None else command.partition
+        partition = self._partition_to_change(topic, command, caller)
         self._finding.partition(topic, partition)
         group_id = group_id_of(topic, command.consumer)
         if self._offsets.find(group_id, topic.kafka_name, partition, caller) is None:

@@ -22,12 +22,9 @@ from trivium.core.refusing import refusing
 from trivium.core.streams.finding import Finding
 from trivium.core.streams.measuring import Measuring
 from trivium.core.streams.names import is_name
-from trivium.core.streams.registry import Registry, Stream, stream_change, stream_removed
+from trivium.core.streams.registry import Registry, Stream, new_id, stream_change, stream_removed
 from trivium.core.streams.topic_changes import TopicChanges
 from trivium.core.trivium_log import TriviumLog
-
-STREAM_ID_MAX = (1 << 32) - 2
-"""The largest number that clients which count from 1 can be shown."""
 
 
 class StreamDirectory:
@@ -68,9 +65,10 @@ class StreamDirectory:
     def create(self, command: CreateStream, caller: Caller, reply: Reply[DescribedStream]) -> None:
         self._finding.streams()
         self._check_new_name(command.name)
-        stream_id = self._registry.next_stream_id if command.stream_id is None else command.stream_id
-        if stream_id in self._registry.streams or stream_id > STREAM_ID_MAX:
-            raise Refused(Fault.STREAM_ID_EXISTS)
+        registry = self._registry
+        stream_id = new_id(
+            command.stream_id, registry.next_stream_id, registry.streams, Fault.STREAM_ID_EXISTS
+        )
         changes = self._registry.stream_added(command.name, stream_id, self._topics.now_us())
 
         def done(fault: Fault | None) -> None:

@@ -36,13 +36,12 @@ from trivium.core.streams.registry import (
     StreamTopic,
     group_change,
     group_removed,
+    new_id,
     topic_change,
 )
 from trivium.core.streams.shared_offsets import SharedOffsets
 from trivium.core.trivium_log import TriviumLog
 
-GROUP_ID_MAX = (1 << 32) - 2
-"""The largest number that clients which count from 1 can be shown."""
 RESERVED_PREFIX = consumer_group_id("")
 _OFFSETS_STAY = frozenset((Fault.GROUP_ID_NOT_FOUND, Fault.NON_EMPTY_GROUP, Fault.GROUP_SUBSCRIBED_TO_TOPIC))
 """Nothing was ever committed; or members of the Kafka group of that name go on with the offsets."""
@@ -116,9 +115,7 @@ class StreamGroups:
             )
         if topic.group(command.name) is not None:
             raise Refused(Fault.STREAM_GROUP_EXISTS)
-        group_id = topic.next_group_id if command.group_id is None else command.group_id
-        if group_id in topic.groups or group_id > GROUP_ID_MAX:
-            raise Refused(Fault.STREAM_GROUP_ID_EXISTS)
+        group_id = new_id(command.group_id, topic.next_group_id, topic.groups, Fault.STREAM_GROUP_ID_EXISTS)
         group = StreamGroup(group_id, command.name, self._now_us())
         counted = replace(topic, next_group_id=max(topic.next_group_id, group_id + 1))
 

@@ -53,14 +53,16 @@ class PartitionChanges:
 
     def add(self, command: AddPartitions, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.ALTER)
-        _check_count(command.count)
+        if not 1 <= command.count <= PARTITIONS_PER_COMMAND_MAX:
+            raise Refused(Fault.TOO_MANY_PARTITIONS)
         count = self._finding.partitions_count(topic) + command.count
         records = self._creation.more_partitions_records(topic.kafka_name, count)
         self._cluster.commit(records + self._topics.resizing_records(topic, count), reply)
 
     def drop(self, command: DropPartitions, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.ALTER)
-        _check_count(command.count)
+        if command.count < 1:
+            raise Refused(Fault.TOO_MANY_PARTITIONS)
         kafka_topic = self._finding.kafka_topic(topic)
         count = len(kafka_topic.partitions) - command.count
         if count < 0:
@@ -102,11 +104,6 @@ class PartitionChanges:
     def flush(self, command: FlushPartition, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.WRITE)
         self._finding.partition(topic, command.partition).log.when_durable(reply)
-
-
-def _check_count(count: int) -> None:
-    if not 1 <= count <= PARTITIONS_PER_COMMAND_MAX:
-        raise Refused(Fault.TOO_MANY_PARTITIONS)
 
 
 def _nowhere(topic: Topic, index: int) -> PartitionChangeRecord:

@@ -6,13 +6,13 @@ A topic is known by its id in Kafka, not by its name there: one that was deleted
 name is another topic, with another number and without the rights that the first one's number had.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from trivium.core.commands.streams import DEFAULT_STREAM, NO_OPTIONS, TopicOptions
 from trivium.core.commands.topics import StreamPlace
-from trivium.core.faults import Refused
+from trivium.core.faults import Fault, Refused
 from trivium.core.streams.names import kafka_name, names_of
 from trivium.core.trivium_log import Change
 from trivium.messages.schema import Message
@@ -30,6 +30,12 @@ from trivium.messages.stored.trivium_log import (
 
 NO_ID: Final = bytes(16)
 """Kafka's id of no topic."""
+ID_MAX: Final = (1 << 32) - 2
+"""The highest number that a client which counts from 1 can be shown."""
+CHOSEN_ID_MAX: Final = (1 << 31) - 1
+"""The highest that a client may choose for a stream, topic or group. The broker counts on from the highest
+that was ever given: behind the last there is none.
+"""
 
 GroupNumber = tuple[int, int, int]
 """Of the stream, of the topic in it, of the group on that."""
@@ -81,6 +87,16 @@ class Stream:
 
     def topic(self, ref: int | str) -> StreamTopic | None:
         return self.topics.get(ref) if isinstance(ref, int) else self.by_name.get(ref)
+
+
+def new_id(chosen: int | None, following: int, taken: Container[int], fault: Fault) -> int:
+    """The number of something new: the one that was chosen, or the one that follows. ``Refused`` with this
+    fault if it cannot have it.
+    """
+    number, highest = (following, ID_MAX) if chosen is None else (chosen, CHOSEN_ID_MAX)
+    if number in taken or number > highest:
+        raise Refused(fault)
+    return number
 
 
 class Registry:

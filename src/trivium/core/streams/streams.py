@@ -38,7 +38,7 @@ class Streams:
     ) -> None:
         self.registry = registry
         membership = Membership(cluster.clock.monotonic_ms)
-        self.clients = Clients(membership)
+        self.clients = Clients(membership, access.is_removed)
         self.enrolment = Enrolment(cluster, registry, log)
         finding = Finding(cluster, registry, self.enrolment, access)
         measuring = Measuring(cluster, settings)

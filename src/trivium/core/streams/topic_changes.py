@@ -44,7 +44,14 @@ from trivium.core.streams.options import (
     check_size,
     settings_of,
 )
-from trivium.core.streams.registry import NO_ID, Registry, Stream, StreamTopic, topic_change
+from trivium.core.streams.registry import (
+    NO_ID,
+    Registry,
+    Stream,
+    StreamTopic,
+    new_id,
+    topic_change,
+)
 from trivium.core.topic_creation import Records, TopicCreation
 from trivium.core.trivium_log import TriviumLog
 from trivium.messages.stored.metadata_topics import (
@@ -56,8 +63,6 @@ from trivium.messages.stored.metadata_topics import (
 
 PARTITIONS_PER_COMMAND_MAX: Final = 1_000
 """Iggy's limit. A topic may begin without any."""
-TOPIC_ID_MAX: Final = (1 << 32) - 2
-"""The largest number that clients which count from 1 can be shown."""
 
 
 class TopicChanges:
@@ -114,14 +119,14 @@ class TopicChanges:
     def create(self, command: CreateStreamTopic, caller: Caller, reply: Reply[DescribedStreamTopic]) -> None:
         stream = self._finding.stream_for(command.stream, caller, Operation.CREATE)
         _check_new_name(stream, command.name)
-        _check_new_id(stream, command.topic_id)
+        topic_id = new_id(command.topic_id, stream.next_topic_id, stream.topics, Fault.TOPIC_ID_EXISTS)
         if not 0 <= command.partitions_count <= PARTITIONS_PER_COMMAND_MAX:
             raise Refused(Fault.TOO_MANY_PARTITIONS)
         name = kafka_name(stream.name, command.name)
         options = self._options.resolved(command.options)
         check_size(options, self._options.segment_bytes(name))
         records = self._new_topic(name, command, options)
-        entry = self._enrolment.new_entry(stream, command.name, name, NO_ID, options, command.topic_id)
+        entry = self._enrolment.new_entry(stream, command.name, name, NO_ID, options, topic_id)
 
         def done(fault: Fault | None) -> None:
             made = self._registry.topic_at(entry.stream_id, entry.topic_id)
@@ -232,8 +237,3 @@ def _check_new_name(stream: Stream, name: str) -> None:
         raise Refused(Fault.INVALID_TOPIC_NAME, "The name of a topic has 1 to 255 bytes.")
     if name in stream.by_name:
         raise Refused(Fault.TOPIC_EXISTS)
-
-
-def _check_new_id(stream: Stream, topic_id: int | None) -> None:
-    if topic_id is not None and (topic_id in stream.topics or topic_id > TOPIC_ID_MAX):
-        raise Refused(Fault.TOPIC_ID_EXISTS)

@@ -7,8 +7,8 @@
     strategy        kind (1 offset, 2 timestamp, 3 first, 4 last, 5 next) | value u64
 
 What is wrong with a body has one of two codes, as in Iggy 0.8: bytes that are missing, unknown kinds and text
-that is not UTF-8 are an invalid command; a length that its kind does not allow is an invalid format. Bytes
-behind a complete body are ignored.
+that is not UTF-8 are an invalid command; a length that its kind does not allow is an invalid format (of a
+partitioning it is an invalid command, too). Bytes behind a complete body are ignored.
 """
 
 import struct
@@ -101,14 +101,6 @@ class Body(Cursor):
             raise Rejected(Status.INVALID_FORMAT)
         return self._text(length)
 
-    def bounded(self, bytes_min: int, bytes_max: int, status: Status) -> str:
-        """Text of so many bytes, or the status that says which text is at fault."""
-        length = self.uint8()
-        text = self._text(length)
-        if not bytes_min <= length <= bytes_max:
-            raise Rejected(status)
-        return text
-
     def long_text(self) -> str:
         return self._text(self.u32())
 
@@ -136,10 +128,9 @@ class Body(Cursor):
             return Partitioning(PartitioningKind.BALANCED)
         if kind == PartitioningKind.PARTITION and len(value) == _ID_BYTES:
             return Partitioning(PartitioningKind.PARTITION, _U32.unpack(value)[0])
-        if kind == PartitioningKind.KEY and value:
+        if kind == PartitioningKind.KEY:
             return Partitioning(PartitioningKind.KEY, key=bytes(value))
-        known = kind in PartitioningKind.__members__.values()
-        raise Rejected(Status.INVALID_FORMAT if known else Status.INVALID_COMMAND)
+        raise Rejected(Status.INVALID_COMMAND)
 
     def strategy(self) -> Strategy:
         kind, value = self.unpack(_STRATEGY)

@@ -36,11 +36,13 @@ class Stretch(NamedTuple):
     offset: int
     messages_count: int
     header_bytes: int
+    topic_id: bytes
+    """Of which ids are made."""
 
     def rest(self, offset: int, read_count: int) -> "Stretch":
         """What is left when so many messages before this offset have been read."""
-        topic, partition, life, _, messages_count, header_bytes = self
-        return Stretch(topic, partition, life, offset, messages_count - read_count, header_bytes)
+        topic, partition, life, _, messages_count, header_bytes, topic_id = self
+        return Stretch(topic, partition, life, offset, messages_count - read_count, header_bytes, topic_id)
 
 
 class Ready:

@@ -38,11 +38,10 @@ class Newcomer(DecodeError):
 
 
 def eviction(request: Buffer) -> bytes:
-    """The answer to a request of which the beginning has come: no version of this protocol is served."""
+    """The answer to a request whose header has come: no version of this protocol is served."""
     answer = bytearray(HEADER_BYTES)
     _U32.pack_into(answer, _SIZE_AT, HEADER_BYTES)
     answer[_KIND_AT] = _EVICTION
-    client = bytes(request[_CLIENT_AT:_CLIENT_END])
-    answer[_CLIENT_AT : _CLIENT_AT + len(client)] = client
+    answer[_CLIENT_AT:_CLIENT_END] = bytes(request[_CLIENT_AT:_CLIENT_END])
     answer[_REASON_AT] = _INCOMPATIBLE_PROTOCOL
     return bytes(answer)

@@ -10,7 +10,7 @@ Rules:
   Only a client that is stale or whose user is gone is sent away, after its answer.
 - Nothing but PING and logins is done for somebody who has not logged in, and nothing larger than
   ``FRAME_BYTES_MAX_BEFORE_LOGIN`` is received (promises S3, S7).
-- A first length of 0 is a client of Iggy 0.9 (``newcomer``).
+- A first length of 0 is a client of Iggy 0.9 (``newcomer``), which is told so when its header is there.
 - Who polls one stretch after the other has the next one read while it works on the last (``foresight``), if
   nobody counts what it uses.
 - A node that stops says so unasked, behind its last answer.
@@ -31,7 +31,7 @@ from trivium.protocols.iggy.code import Code
 from trivium.protocols.iggy.commands import OPEN_TO_ALL
 from trivium.protocols.iggy.commands.polling import read_ahead
 from trivium.protocols.iggy.exchange import EMPTY, Answer, Call, Exchange
-from trivium.protocols.iggy.newcomer import Newcomer, eviction
+from trivium.protocols.iggy.newcomer import HEADER_BYTES, Newcomer, eviction
 from trivium.protocols.iggy.protocol import IggyProtocol
 from trivium.protocols.iggy.status import STATUS_OF_FLAW, Rejected, Status
 from trivium.records.iggy import BadMessages
@@ -115,6 +115,8 @@ class IggySession(Conversation[_Turn]):
         self._has_finished = False
         """Nothing more is read, and the node may have something to say about that."""
         self._why_ending: str | None = None
+        self._newcomer: bytearray | None = None
+        """All that a client of Iggy 0.9 has said."""
         protocol.heard(self)
         protocol.engine.execute(GreetClient(f"{host}:{port}"), self.client.caller, lambda _client_id: None)
 
@@ -126,14 +128,28 @@ class IggySession(Conversation[_Turn]):
     def has_room(self) -> bool:
         return self._why_ending is None and super().has_room
 
+    def space(self, scratch: memoryview) -> memoryview:
+        return super().space(scratch) if self._newcomer is None else scratch
+
     def received(self, count: int, scratch: memoryview) -> None:
         """``DecodeError``: close the connection, after its answers."""
+        if self._newcomer is not None:
+            self._hear_newcomer(scratch[:count])
+            return
+        begun_bytes = 0 if self.requests else self._receiver.held_bytes
         try:
             super().received(count, scratch)
         except Newcomer:
-            self._say(eviction(scratch[:count]))
-            raise
+            self._newcomer = bytearray()
+            self._hear_newcomer(scratch[: begun_bytes + count])
         self._end_if_over()
+
+    def _hear_newcomer(self, data: memoryview) -> None:
+        assert self._newcomer is not None
+        self._newcomer += data
+        if len(self._newcomer) >= HEADER_BYTES:
+            self._say(eviction(self._newcomer))
+            raise Newcomer
 
     def proceed(self) -> None:
         super().proceed()

@@ -31,6 +31,7 @@ from trivium.records.iggy import (
     batches_from_messages,
 )
 from trivium.wire.buffer import Buffer
+from trivium.wire.errors import DecodeError
 
 ACKS_WRITTEN: Final = 1
 ACKS_DURABLE: Final = -1
@@ -70,7 +71,12 @@ def send_messages(body: Body, call: Call) -> Exchange:
 def _metadata(metadata: bytes) -> tuple[Identifier, Identifier, Partitioning, int]:
     """Most sends of a client differ in their messages only: what stands before them is read once."""
     body = Body(metadata)
-    return body.identifier(), body.identifier(), body.partitioning(), body.u32()
+    try:
+        stream, topic = body.identifier(), body.identifier()
+    except (DecodeError, Rejected):
+        # Whatever is wrong with them is one error here, and two others in every other request.
+        raise Rejected(Status.INVALID_IDENTIFIER) from None
+    return stream, topic, body.partitioning(), body.u32()
 
 
 def _sent(data: Buffer, count: int, client: Client) -> SentMessages:

@@ -100,4 +100,5 @@ def store_consumer_offset(body: Body, call: Call) -> Exchange:
 
 
 def delete_consumer_offset(body: Body, call: Call) -> Exchange:
-    return (yield from carry_out(DeleteConsumerOffset(*read_reading(body, call, 0)), call))
+    reading = read_reading(body, call, 0)
+    return (yield from carry_out(DeleteConsumerOffset(*reading, must_own(call)), call))

@@ -7,21 +7,20 @@ from trivium.protocols.iggy.exchange import Call, Exchange, carry_out
 from trivium.protocols.iggy.status import Rejected, Status
 
 
-def _read_count(body: Body) -> int:
+def create_partitions(body: Body, call: Call) -> Exchange:
+    stream, topic = call.stream(body.identifier()), call.topic(body.identifier())
     count = body.u32()
     if not 1 <= count <= PARTITIONS_MAX:
         raise Rejected(Status.TOO_MANY_PARTITIONS)
-    return count
-
-
-def create_partitions(body: Body, call: Call) -> Exchange:
-    stream, topic = call.stream(body.identifier()), call.topic(body.identifier())
-    return (yield from carry_out(AddPartitions(stream, topic, _read_count(body)), call))
+    return (yield from carry_out(AddPartitions(stream, topic, count), call))
 
 
 def delete_partitions(body: Body, call: Call) -> Exchange:
     stream, topic = call.stream(body.identifier()), call.topic(body.identifier())
-    return (yield from carry_out(DropPartitions(stream, topic, _read_count(body)), call))
+    count = body.u32()
+    if not count:
+        raise Rejected(Status.TOO_MANY_PARTITIONS)
+    return (yield from carry_out(DropPartitions(stream, topic, count), call))
 
 
 def delete_segments(body: Body, call: Call) -> Exchange:

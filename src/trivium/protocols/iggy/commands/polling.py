@@ -113,7 +113,15 @@ def _found(timestamp_ms: int, place: PollPlace, call: Call) -> Generator[Command
 
 def _stretch(place: PollPlace, start: int, count: int, client: Client) -> Stretch:
     assert place.partition is not None
-    return Stretch(place.topic, place.partition, place.life, start, count, client.dialect.header_bytes)
+    return Stretch(
+        place.topic,
+        place.partition,
+        place.life,
+        start,
+        count,
+        client.dialect.header_bytes,
+        place.topic_id,
+    )
 
 
 def _ready_or_read(
@@ -180,7 +188,7 @@ def _messages(fetched: FetchedPart, stretch: Stretch, bytes_max: int) -> PolledM
         offset_first=stretch.offset,
         count_max=stretch.messages_count,
         header_bytes=stretch.header_bytes,
-        place=place_of(stretch.topic.encode(), stretch.partition),
+        place=place_of(stretch.topic_id, stretch.partition),
         bytes_max=bytes_max,
     )
 

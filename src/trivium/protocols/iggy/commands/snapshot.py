@@ -30,9 +30,7 @@ class SnapshotKind(IntEnum):
 
 
 def kinds_wanted(kinds: Sequence[SnapshotKind]) -> Sequence[SnapshotKind]:
-    """``ALL`` must stand alone, and something must be asked for; ``ValueError`` otherwise."""
-    if not kinds:
-        raise ValueError("a snapshot of nothing")
+    """``ALL`` must stand alone; ``ValueError`` otherwise."""
     if SnapshotKind.ALL not in kinds:
         return list(dict.fromkeys(kinds))
     if len(kinds) > 1:

@@ -125,10 +125,10 @@ def get_me(_body: Body, call: Call) -> Exchange:
 
 def get_client(body: Body, call: Call) -> Exchange:
     client_id = body.u32()
-    if client_id == 0:
-        raise Rejected(Status.INVALID_CLIENT_ID)
     described = yield from ask(DescribeClient(client_id))
     call.require_or_hide(described.fault)
+    if described.fault is None and client_id == 0:
+        raise Rejected(Status.INVALID_CLIENT_ID)
     return EMPTY if described.client is None else client_details(described.client, call)
 
 

@@ -7,16 +7,9 @@ from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.commands.users import become
 from trivium.protocols.iggy.exchange import Call, Exchange, ask, carry_out
 from trivium.protocols.iggy.layout import U64, text
-from trivium.protocols.iggy.status import Status
 
-TOKEN_NAME_BYTES: Final = (3, 30)
-"""Shortest and longest, as Iggy has them."""
 _NEVER: Final = (1 << 64) - 1
 """A lifetime that has no end; so has 0, the server's default."""
-
-
-def _name(body: Body) -> str:
-    return body.bounded(*TOKEN_NAME_BYTES, Status.INVALID_PERSONAL_ACCESS_TOKEN_NAME)
 
 
 def get_tokens(_body: Body, call: Call) -> Exchange:
@@ -26,14 +19,14 @@ def get_tokens(_body: Body, call: Call) -> Exchange:
 
 
 def create_token(body: Body, call: Call) -> Exchange:
-    name, lifetime_us = _name(body), body.u64()
+    name, lifetime_us = body.name(), body.u64()
     created = yield from ask(CreateToken(name, NEVER_US if lifetime_us == _NEVER else lifetime_us))
     call.require(created.fault)
     return text(created.token)
 
 
 def delete_token(body: Body, call: Call) -> Exchange:
-    return (yield from carry_out(DeleteToken(_name(body)), call))
+    return (yield from carry_out(DeleteToken(body.name()), call))
 
 
 def login_with_token(body: Body, call: Call) -> Exchange:

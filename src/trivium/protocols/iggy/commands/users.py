@@ -1,7 +1,10 @@
-"""LOGIN_, LOGOUT_, GET_, CREATE_, DELETE_, UPDATE_USER, GET_USERS, UPDATE_PERMISSIONS, CHANGE_PASSWORD."""
+"""LOGIN_, LOGOUT_, GET_, CREATE_, DELETE_, UPDATE_USER, GET_USERS, UPDATE_PERMISSIONS, CHANGE_PASSWORD.
+
+How long a name or a password may be is said here for those who log in and who change a password; who makes or
+changes users is asked for its rights first, and the core knows the same bounds.
+"""
 
 from dataclasses import replace
-from typing import Final
 
 from trivium.core.caller import ANONYMOUS
 from trivium.core.commands.users import (
@@ -18,23 +21,22 @@ from trivium.core.commands.users import (
     UserStatus,
 )
 from trivium.core.faults import Fault
+from trivium.core.users.user import PASSWORD_BYTES, USERNAME_BYTES
 from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.exchange import EMPTY, Call, Exchange, ask, carry_out
 from trivium.protocols.iggy.layout import U32, user, user_details
 from trivium.protocols.iggy.permissions_layout import read_permissions
 from trivium.protocols.iggy.status import Rejected, Status
 
-USERNAME_BYTES: Final = (3, 50)
-PASSWORD_BYTES: Final = (3, 100)
-"""Shortest and longest, as Iggy has them."""
-
-
-def _username(body: Body) -> str:
-    return body.bounded(*USERNAME_BYTES, Status.INVALID_USERNAME)
-
 
 def _password(body: Body) -> str:
-    return body.bounded(*PASSWORD_BYTES, Status.INVALID_PASSWORD)
+    return _bounded(body.text(), PASSWORD_BYTES, Status.INVALID_PASSWORD)
+
+
+def _bounded(text: str, sizes: range, status: Status) -> str:
+    if len(text.encode()) not in sizes:
+        raise Rejected(status)
+    return text
 
 
 def _status(body: Body) -> UserStatus:
@@ -48,7 +50,8 @@ def _status(body: Body) -> UserStatus:
 
 
 def login_user(body: Body, call: Call) -> Exchange:
-    username, password = _username(body), _password(body)
+    username = _bounded(body.name(), USERNAME_BYTES, Status.INVALID_USERNAME)
+    password = _password(body)
     # Clients before 0.5 say neither what they are nor which version.
     version, context = (body.long_text(), body.long_text()) if body.remaining else ("", "")
     return become((yield from ask(LogIn(username, password))), call, version, context)
@@ -96,7 +99,7 @@ def get_users(_body: Body, call: Call) -> Exchange:
 
 
 def create_user(body: Body, call: Call) -> Exchange:
-    username, password, status = _username(body), _password(body), _status(body)
+    username, password, status = body.name(), body.text(), _status(body)
     created = yield from ask(CreateUser(username, password, status, read_permissions(body, call)))
     call.require(created.fault)
     return EMPTY if created.user is None else user_details(created.user, call)
@@ -108,7 +111,7 @@ def delete_user(body: Body, call: Call) -> Exchange:
 
 def update_user(body: Body, call: Call) -> Exchange:
     who = call.user(body.identifier())
-    username = _username(body) if body.flag() else None
+    username = body.name() if body.flag() else None
     status = _status(body) if body.flag() else None
     return (yield from carry_out(UpdateUser(who, username, status), call))
 
