@@ -29,7 +29,7 @@ from trivium.core.ports import Done
 from trivium.core.transactions.ledger import Ledger
 from trivium.core.transactions.ledgers import Ledgers
 from trivium.core.transactions.rules import TransactionRules
-from trivium.core.transactions.transaction import DECIDED, Producer, State, Transaction
+from trivium.core.transactions.transaction import DECIDED, EPOCH_LAST, Producer, State, Transaction
 
 Admitted = Callable[[Mapping[Place, Fault]], None]
 """Told of the partitions that must not be written to; all others may be."""
@@ -230,7 +230,7 @@ class Adding:
         if found is None or found[1].client.producer_id != producer.producer_id:
             raise Refused(Fault.INVALID_PRODUCER_ID_MAPPING)
         ledger, transaction = found
-        if transaction.client.epoch != producer.epoch:
+        if transaction.client.epoch != producer.epoch or producer.epoch == EPOCH_LAST:
             raise Refused(Fault.PRODUCER_FENCED)
         if transaction.state in DECIDED:
             raise Refused(Fault.CONCURRENT_TRANSACTIONS)
