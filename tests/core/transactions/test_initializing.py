@@ -145,6 +145,20 @@ def test_producer_whose_transaction_took_too_long_goes_on_if_nobody_else_has_com
     assert goes_on(client).fault is Fault.PRODUCER_FENCED
 
 
+def test_epoch_of_the_transaction_before_does_not_end_the_one_that_is_open() -> None:
+    """R14: a request that is late, or of somebody who has not heard of the end."""
+    world = Coordinated()
+    client = world.init()
+    late = Client(world, TX, client.answer)
+    client.send(b"v")
+    client.end(commits=True)
+    client.send(b"w")
+    assert goes_on(late).fault is Fault.PRODUCER_FENCED
+    assert world.described().state == "Ongoing"
+    assert client.end(commits=True).fault is None
+    assert world.committed() == [b"v", b"w"]
+
+
 def test_producer_whose_transaction_took_too_long_is_fenced_where_epochs_are_not_renewed() -> None:
     world = Coordinated(level=1)
     client = world.init()
