@@ -115,7 +115,9 @@ def never_times_out(patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_the_epoch_of_a_fenced_producer(patch: pytest.MonkeyPatch) -> None:
-    def fenced(self: Transaction, version: int, now: Any, by_epoch: int = NO_PRODUCER_EPOCH) -> Transaction:
+    def fenced(
+        self: Transaction, version: int, now: Any, by_epoch: int = NO_PRODUCER_EPOCH, *, successor: Producer
+    ) -> Transaction:
         return self.decided(commits=False, version=0, successor=Producer(-1, -1), now=now)
 
     patch.setattr(Transaction, "fenced", fenced)

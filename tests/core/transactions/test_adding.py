@@ -6,6 +6,7 @@ from tests.core.batches import batch
 from tests.core.rights import Denying
 from tests.core.transactions.coordinated import TX, Client, Coordinated
 from trivium.core.access import Operation, Resource
+from trivium.core.commands.offsets import OffsetToCommit
 from trivium.core.commands.records import Produce, ProducePart
 from trivium.core.commands.transactions import AddedBatch, AddedPart, AddPartitions, AddPartitionsInBatch
 from trivium.core.faults import Fault
@@ -294,6 +295,41 @@ def test_offset_of_a_member_that_is_none_is_refused() -> None:
     client = world.init()
     assert client.commit_offset(5, member_id="stranger", generation=3) is Fault.GROUP_ID_NOT_FOUND
     assert client.commit_offset(5) is None
+
+
+def test_partition_that_is_not_there_cannot_be_verified() -> None:
+    world = Coordinated()
+    client = world.init()
+    client.send(b"v")
+    places = [("t", 0), ("t", 9)]
+    asked = AddPartitions(TX, client.producer_id, client.epoch, places, verifies_only=True)
+    (parts,) = world.execute(AddPartitionsInBatch([asked])).parts
+    assert [part.fault for part in parts] == [Fault.OPERATION_NOT_ATTEMPTED, Fault.UNKNOWN_TOPIC]
+
+
+def test_offset_of_a_topic_that_is_not_there_is_refused_for_itself() -> None:
+    world = Coordinated()
+    client = world.init()
+    good, bad = client.committing(5).parts[0], OffsetToCommit("nowhere", 0, 5)
+    for parts, faults in (
+        ([bad], [Fault.UNKNOWN_TOPIC]),
+        ([bad, good], [Fault.UNKNOWN_TOPIC, Fault.INVALID_PRODUCER_EPOCH]),
+        ([bad, good], [Fault.UNKNOWN_TOPIC, None]),
+    ):
+        command = client.committing(5).changed(parts=parts)
+        if Fault.INVALID_PRODUCER_EPOCH in faults:
+            command = command.changed(producer_epoch=client.epoch + 1)
+        assert [part.fault for part in world.execute(command)] == faults
+        assert world.described().state == ("Ongoing" if None in faults else "Empty")
+    assert client.end(commits=True).fault is None
+    assert world.offset().offset == 5
+
+
+def test_offset_of_a_topic_that_is_forbidden_leaves_the_transaction_as_it_is() -> None:
+    world = Coordinated(access=Denying((Operation.READ, Resource.TOPIC)))
+    client = world.init()
+    assert client.commit_offset(5) is Fault.NOT_AUTHORIZED_TOPIC
+    assert world.described().state == "Empty"
 
 
 def test_group_of_somebody_without_the_right_is_refused() -> None:

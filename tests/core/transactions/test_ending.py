@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests.core.transactions.coordinated import TX, Client, Coordinated
+from tests.core.transactions.coordinated import TIMEOUT_MS, TX, Client, Coordinated
 from trivium.core.commands.topics import DeleteTopics
 from trivium.core.commands.transactions import Ended
 from trivium.core.faults import Fault
 from trivium.core.topic_deletion import TopicDeletion
 from trivium.core.transactions.ending import MARKER_RETRY_MS
+from trivium.core.transactions.expiry import ABORT_RETRY_MS
 from trivium.core.transactions.transaction import EPOCH_LAST
 
 KINDS = pytest.mark.parametrize("renews", [True, False], ids=["renewed epochs", "one epoch"])
@@ -256,3 +257,45 @@ def test_producer_whose_epochs_have_run_out_goes_on_under_a_new_id() -> None:
     assert world.execute(asked) == ended, "the retry is told the same"
     begin(exhausted, 0)
     assert exhausted.end(commits=True) == Ended(None, ended.producer_id, 1)
+
+
+def test_producer_with_the_last_epoch_whose_transaction_took_too_long_goes_on_under_a_new_id() -> None:
+    world = Coordinated()
+    client = world.exhausted(world.init())
+    begin(client, 0)
+    before = client.producer_id
+    world.world.pass_time(TIMEOUT_MS)
+    ended = client.end(commits=False)
+    assert (ended.fault, ended.producer_id != before, ended.producer_epoch) == (None, True, 0)
+    assert world.markers() == [(before, EPOCH_LAST)]
+    begin(client, 0)
+    assert client.end(commits=True) == Ended(None, ended.producer_id, 1)
+
+
+def test_time_out_that_finds_no_new_id_is_tried_again() -> None:
+    world = Coordinated()
+    client = world.exhausted(world.init())
+    begin(client, 0)
+    next_ids = world.world.image.producer_ids
+    world.restart()
+    before, next_ids.next_id = next_ids.next_id, 2**63 - 1
+    world.world.pass_time(TIMEOUT_MS + 1_000)
+    assert world.described().state == "Ongoing"
+    next_ids.next_id = before
+    world.world.pass_time(ABORT_RETRY_MS)
+    assert world.described().state == "CompleteAbort"
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_epoch_that_nobody_is_given_is_fenced(commits: bool) -> None:
+    """After a time-out of an old life, or by guessing."""
+    world = Coordinated(level=1)
+    client = world.exhausted(world.init())
+    begin(client, 0)
+    world.world.pass_time(TIMEOUT_MS)
+    assert world.described().producer_epoch == EPOCH_LAST
+    client.epoch = EPOCH_LAST
+    assert client.add(0) == [Fault.PRODUCER_FENCED]
+    assert client.send(b"v").fault is Fault.INVALID_PRODUCER_EPOCH
+    assert client.end(commits=commits).fault is Fault.PRODUCER_FENCED
+    assert world.described().state == "CompleteAbort"

@@ -125,9 +125,48 @@ def test_producer_with_the_last_epoch_can_still_be_fenced() -> None:
     assert zombie.send(b"v").fault is None
     successor = world.init()
     assert successor.answer.fault is None
-    assert (successor.producer_id != zombie.producer_id, successor.epoch) == (True, 0)
+    assert (successor.producer_id != zombie.producer_id, successor.epoch) == (True, 1)
     assert world.markers() == [(zombie.producer_id, EPOCH_LAST)]
     assert zombie.end(commits=True).fault is Fault.INVALID_PRODUCER_ID_MAPPING
+
+
+@pytest.mark.parametrize("renews", [True, False])
+def test_producer_whose_transaction_took_too_long_goes_on_if_nobody_else_has_come(renews: bool) -> None:
+    """As with Kafka since every transaction has an epoch: its next one is known already."""
+    world = Coordinated()
+    client = world.init()
+    client.renews = renews
+    client.add(0)
+    client.send(b"v")
+    world.world.pass_time(TIMEOUT_MS)
+    answer = goes_on(client)
+    assert (answer.fault, answer.producer_id, answer.producer_epoch) == (None, client.producer_id, 1)
+    assert world.init().answer.fault is None
+    assert goes_on(client).fault is Fault.PRODUCER_FENCED
+
+
+def test_epoch_of_the_transaction_before_does_not_end_the_one_that_is_open() -> None:
+    """R14: a request that is late, or of somebody who has not heard of the end."""
+    world = Coordinated()
+    client = world.init()
+    late = Client(world, TX, client.answer)
+    client.send(b"v")
+    client.end(commits=True)
+    client.send(b"w")
+    assert goes_on(late).fault is Fault.PRODUCER_FENCED
+    assert world.described().state == "Ongoing"
+    assert client.end(commits=True).fault is None
+    assert world.committed() == [b"v", b"w"]
+
+
+def test_producer_whose_transaction_took_too_long_is_fenced_where_epochs_are_not_renewed() -> None:
+    world = Coordinated(level=1)
+    client = world.init()
+    client.renews = False
+    client.add(0)
+    client.send(b"v")
+    world.world.pass_time(TIMEOUT_MS)
+    assert goes_on(client).fault is Fault.PRODUCER_FENCED
 
 
 # -- what is refused -----------------------------------------------------------------------------

@@ -338,7 +338,7 @@ def test_offsets_are_committed_in_a_transaction(version: int) -> None:
 
     if version < 5:
         missing = ErrorCode.TRANSACTION_ABORTABLE if version >= 4 else ErrorCode.INVALID_TXN_STATE
-        assert codes() == [missing, missing]
+        assert codes() == [missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
         added = wire.ask(
             AddOffsetsToTxnRequest(
                 transactional_id=TX,

@@ -219,7 +219,7 @@ class Committing:
 
     def delete(self, command: DeleteOffsets, caller: Caller, reply: Reply[DeletedOffsets]) -> None:
         group = self._groups.get(command.group_id)
-        if group is None:
+        if group is None or isinstance(group, ShareGroup):
             raise Refused(Fault.GROUP_ID_NOT_FOUND)
         if not group.is_empty and group.protocol_type != CONSUMER_PROTOCOL:
             raise Refused(Fault.NON_EMPTY_GROUP)

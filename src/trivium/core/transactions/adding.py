@@ -12,7 +12,7 @@ from trivium.core.access import NOT_AUTHORIZED, Access, Operation, Resource
 from trivium.core.caller import Caller
 from trivium.core.cluster import INTERNAL_TOPICS, Cluster
 from trivium.core.commands.command import Reply
-from trivium.core.commands.offsets import CommitOffsets, CommittedPart
+from trivium.core.commands.offsets import CommitOffsets, CommittedPart, OffsetToCommit
 from trivium.core.commands.producers import Writer
 from trivium.core.commands.transactions import (
     AddedBatch,
@@ -29,7 +29,7 @@ from trivium.core.ports import Done
 from trivium.core.transactions.ledger import Ledger
 from trivium.core.transactions.ledgers import Ledgers
 from trivium.core.transactions.rules import TransactionRules
-from trivium.core.transactions.transaction import DECIDED, Producer, State, Transaction
+from trivium.core.transactions.transaction import DECIDED, EPOCH_LAST, Producer, State, Transaction
 
 Admitted = Callable[[Mapping[Place, Fault]], None]
 """Told of the partitions that must not be written to; all others may be."""
@@ -85,10 +85,7 @@ class Adding:
 
     def _add_one_of_batch(self, command: AddPartitions, reply: Reply[list[AddedPart]]) -> None:
         try:
-            if command.verifies_only:
-                faults = self._verified(command)
-                reply([AddedPart(*place, faults.get(place)) for place in command.partitions])
-            elif missing := {place for place in command.partitions if not self._exists(place)}:
+            if missing := {place for place in command.partitions if not self._exists(place)}:
                 reply(
                     [
                         AddedPart(
@@ -97,6 +94,9 @@ class Adding:
                         for place in command.partitions
                     ]
                 )
+            elif command.verifies_only:
+                faults = self._verified(command)
+                reply([AddedPart(*place, faults.get(place)) for place in command.partitions])
             else:
                 self._add(command, reply)
         except Refused as refused:
@@ -134,8 +134,52 @@ class Adding:
         )
 
     def commit(self, command: CommitInTransaction, caller: Caller, reply: Reply[list[CommittedPart]]) -> None:
-        """The group's offsets are stored as a write to its partition, and count when that is committed."""
+        """The group's offsets are stored as a write to its partition, and count when that is committed. Those
+        that nobody can store take no part in it: if there are no others, the transaction stays as it is.
+        """
         self._check_group(command.group_id, caller)
+        faults = [self._offset_fault(part, caller) for part in command.parts]
+        if any(faults):
+            self._commit_some(command, faults, caller, reply)
+        else:
+            self._commit_all(command, caller, reply)
+
+    def _commit_some(
+        self,
+        command: CommitInTransaction,
+        faults: Sequence[Fault | None],
+        caller: Caller,
+        reply: Reply[list[CommittedPart]],
+    ) -> None:
+        def committed(results: Sequence[CommittedPart]) -> None:
+            others = iter(results)
+            reply(
+                [
+                    next(others) if fault is None else CommittedPart(part.topic, part.partition, fault)
+                    for part, fault in zip(command.parts, faults, strict=True)
+                ]
+            )
+
+        storable = [part for part, fault in zip(command.parts, faults, strict=True) if fault is None]
+        if not storable:
+            committed(())
+            return
+        own = command.changed(parts=storable)
+        try:
+            self._commit_all(own, caller, committed)
+        except Refused as refused:
+            committed(own.refused(refused.fault))
+
+    def _offset_fault(self, part: OffsetToCommit, caller: Caller) -> Fault | None:
+        topic = part.topic
+        assert isinstance(topic, str), "a transaction names its topics"
+        if not self._access.allows(caller, Operation.READ, Resource.TOPIC, topic):
+            return Fault.NOT_AUTHORIZED_TOPIC
+        return None if self._exists((topic, part.partition)) else Fault.UNKNOWN_TOPIC
+
+    def _commit_all(
+        self, command: CommitInTransaction, caller: Caller, reply: Reply[list[CommittedPart]]
+    ) -> None:
         place = self._place_of(command.group_id)
         writer = Writer(command.producer_id, command.producer_epoch)
 
@@ -230,7 +274,7 @@ class Adding:
         if found is None or found[1].client.producer_id != producer.producer_id:
             raise Refused(Fault.INVALID_PRODUCER_ID_MAPPING)
         ledger, transaction = found
-        if transaction.client.epoch != producer.epoch:
+        if transaction.client.epoch != producer.epoch or producer.epoch == EPOCH_LAST:
             raise Refused(Fault.PRODUCER_FENCED)
         if transaction.state in DECIDED:
             raise Refused(Fault.CONCURRENT_TRANSACTIONS)

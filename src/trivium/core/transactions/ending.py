@@ -128,13 +128,31 @@ class Ending:
         """Abort an open transaction without its producer, whose epoch counts no more; ``by_epoch`` if it is
         the producer itself that begins anew. ``Refused`` if that cannot be written.
         """
-        fenced = transaction.fenced(ledger.version, ledger.now(), by_epoch)
-        ledger.put(
-            fenced,
-            lambda fault: (
-                done(fault) if fault is not None else self._mark(ledger, fenced, lambda: done(None))
-            ),
-        )
+
+        def abort(successor: Producer) -> None:
+            fenced = transaction.fenced(ledger.version, ledger.now(), by_epoch, successor=successor)
+            ledger.put(
+                fenced,
+                lambda fault: (
+                    done(fault) if fault is not None else self._mark(ledger, fenced, lambda: done(None))
+                ),
+            )
+
+        def given(new: NewProducer) -> None:
+            try:
+                if new.fault is not None:
+                    raise Refused(new.fault)
+                if not ledger.is_current(transaction):
+                    raise Refused(Fault.CONCURRENT_TRANSACTIONS)
+                abort(Producer(new.producer_id, FIRST_EPOCH))
+            except Refused as refused:
+                done(refused.fault)
+
+        if ledger.version >= EPOCHS_RENEWED_SINCE and transaction.is_exhausted:
+            # Its producer may be told how to go on, and the epoch of the marker is nobody's.
+            self._new_id(given)
+        else:
+            abort(NOBODY)
 
     # -- marking ---------------------------------------------------------------------------------
 
@@ -217,7 +235,8 @@ def _is_answered(transaction: Transaction, asking: Producer, *, commits: bool, r
     if not is_retry:
         if asking.producer_id != transaction.client.producer_id:
             raise Refused(Fault.INVALID_PRODUCER_ID_MAPPING)
-        if asking.epoch != transaction.client.epoch or (renews_epoch and transaction.state in DECIDED):
+        is_another = asking.epoch != transaction.client.epoch or asking.epoch == EPOCH_LAST
+        if is_another or (renews_epoch and transaction.state in DECIDED):
             raise Refused(Fault.PRODUCER_FENCED)
     state = transaction.state
     if state is State.ONGOING:

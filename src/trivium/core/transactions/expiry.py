@@ -5,7 +5,7 @@ Both by the monotonic clock (promise R10): a jump of the wall clock aborts and f
 
 from typing import Final
 
-from trivium.core.faults import Refused
+from trivium.core.faults import Fault, Refused
 from trivium.core.timers import Timer, Timers
 from trivium.core.transactions.ending import Ending
 from trivium.core.transactions.ledger import Ledger
@@ -48,10 +48,15 @@ class Expiry:
         if not ledger.is_current(transaction):
             # The ledger was given up: whoever reads it anew sets the deadline anew.
             return
+
+        def done(fault: Fault | None) -> None:
+            if fault is not None and ledger.is_current(transaction):
+                self._abort_after(ABORT_RETRY_MS, ledger, transaction)
+
         try:
-            self._ending.fence(ledger, transaction, lambda _fault: None)
-        except Refused:
-            self._abort_after(ABORT_RETRY_MS, ledger, transaction)
+            self._ending.fence(ledger, transaction, done)
+        except Refused as refused:
+            done(refused.fault)
 
     def _forget_unused(self) -> None:
         for ledger in self._ledgers.loaded:

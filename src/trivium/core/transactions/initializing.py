@@ -217,5 +217,7 @@ def _check_producer(transaction: Transaction, asking: Producer) -> None:
     is_predecessor = asking.producer_id == transaction.previous_producer_id and asking.is_exhausted
     if asking.producer_id != client.producer_id and not is_predecessor:
         raise Refused(Fault.PRODUCER_FENCED)
-    if asking.epoch not in (client.epoch, transaction.last_epoch):
+    is_repeated = asking.epoch == transaction.last_epoch and transaction.state is not State.ONGOING
+    if asking.epoch != client.epoch and not is_repeated:
+        # Where a transaction is open somebody has the newer epoch, and uses it.
         raise Refused(Fault.PRODUCER_FENCED)

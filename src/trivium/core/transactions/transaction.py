@@ -93,6 +93,11 @@ class Transaction(NamedTuple):
         return self.version >= EPOCHS_RENEWED_SINCE
 
     @property
+    def is_exhausted(self) -> bool:
+        """Whether an end takes the epoch that is kept: who goes on then needs another id."""
+        return Producer(self.producer.producer_id, self._epoch_newest).is_exhausted
+
+    @property
     def is_two_phase(self) -> bool:
         return self.timeout_ms == TIMEOUT_MS_MAX
 
@@ -159,12 +164,22 @@ class Transaction(NamedTuple):
             last_epoch=last_epoch,
         )
 
-    def fenced(self, version: int, now: Moment, by_epoch: int = NO_PRODUCER_EPOCH) -> "Transaction":
+    def fenced(
+        self,
+        version: int,
+        now: Moment,
+        by_epoch: int = NO_PRODUCER_EPOCH,
+        *,
+        successor: Producer = NOBODY,
+    ) -> "Transaction":
         """Aborted without asking its producer, which will find an epoch that is newer than its own; unless it
-        came with ``by_epoch`` by itself, to begin anew.
+        came with ``by_epoch`` by itself, to begin anew. Where epochs are renewed it may also come later and
+        go on with the newer one, if nobody else has come since.
         """
         marker = Producer(self.producer.producer_id, min(self._epoch_newest + 1, EPOCH_LAST))
-        aborted = self.decided(commits=False, version=0, successor=NOBODY, now=now)
+        aborted = self.decided(commits=False, version=0, successor=successor, now=now)
+        if by_epoch == NO_PRODUCER_EPOCH and version >= EPOCHS_RENEWED_SINCE:
+            by_epoch = self.client.epoch
         return aborted._replace(
             producer=marker,
             version=version,

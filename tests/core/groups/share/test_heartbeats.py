@@ -7,7 +7,7 @@ from tests.core.rights import Denying
 from trivium.core.access import Operation, Resource
 from trivium.core.commands.consumer_groups import ConsumerHeartbeat
 from trivium.core.commands.groups import DeleteGroups, JoinGroup, ListGroups, Protocol
-from trivium.core.commands.offsets import CommitOffsets, OffsetToCommit
+from trivium.core.commands.offsets import CommitOffsets, DeleteOffsets, OffsetToCommit
 from trivium.core.faults import Fault
 from trivium.core.features import SHARE_VERSION
 
@@ -131,10 +131,13 @@ def test_name_of_a_share_group_is_taken_for_other_protocols(sharing: Sharing) ->
     ]
 
 
-def test_share_group_commits_no_offsets(sharing: Sharing) -> None:
-    sharing.beat()
-    [part] = sharing.world.execute(CommitOffsets("g", [OffsetToCommit("t", 0, 1)]))
-    assert part.fault is Fault.GROUP_ID_NOT_FOUND
+def test_share_group_commits_no_offsets_and_has_none_to_delete(sharing: Sharing) -> None:
+    for epoch in (0, -1):
+        sharing.beat(epoch=epoch)
+        [part] = sharing.world.execute(CommitOffsets("g", [OffsetToCommit("t", 0, 1)]))
+        assert part.fault is Fault.GROUP_ID_NOT_FOUND
+        deleted = sharing.world.execute(DeleteOffsets("g", [("t", 0)]))
+        assert deleted.fault is Fault.GROUP_ID_NOT_FOUND
 
 
 def test_cluster_that_has_not_agreed_to_share_groups_has_none(sharing: Sharing) -> None:

@@ -1,10 +1,12 @@
 """Reading in share groups: sessions, locks, acknowledgements, long polls (KIP-932, KIP-1206, KIP-1222)."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.core.batches import batch
 from tests.core.fakes import NOW_MS
-from tests.core.groups.share.sharing import LOCK_MS, Sharing, offsets
+from tests.core.groups.share.sharing import LOCK_MS, Mark, Sharing, offsets
 from tests.core.rights import Denying
 from trivium.core.access import Operation, Resource
 from trivium.core.commands.share_groups_reading import (
@@ -116,6 +118,14 @@ def test_acknowledgement_that_makes_no_sense_is_refused(
     answer = sharing.world.execute(command, sharing.of("m"))
     assert answer.parts[0].fault is Fault.INVALID_REQUEST
     assert sharing.start_and_lag() == (0, 3)
+
+
+@pytest.mark.parametrize("marks", [((0, 2, REJECT), (0, 2, ACCEPT)), ((3, 3, ACCEPT), (0, 1, ACCEPT))])
+def test_acknowledgements_that_go_back_are_refused(sharing: Sharing, marks: Sequence[Mark]) -> None:
+    sharing.write(4)
+    sharing.fetch("m")
+    assert sharing.acknowledge("m", 1, *marks).parts[0].fault is Fault.INVALID_REQUEST
+    assert sharing.start_and_lag() == (0, 4)
 
 
 def test_kinds_for_each_record_count_for_each(sharing: Sharing) -> None:

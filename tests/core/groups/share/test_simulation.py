@@ -94,7 +94,7 @@ class History:
             marks.append((foreign[0], foreign[0], ACCEPT))
         if not marks:
             return
-        answer = self.sharing.acknowledge(member_id, self._epoch(member_id), *marks)
+        answer = self.sharing.acknowledge(member_id, self._epoch(member_id), *sorted(marks))
         assert (answer.parts[0].fault is None) == (not lies)
         if lies:
             return

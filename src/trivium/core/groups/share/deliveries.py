@@ -5,6 +5,7 @@ restart gives out again what was locked (promise R10: locks run by the monotonic
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from trivium.core.cluster import Cluster
@@ -124,6 +125,7 @@ class Deliveries:
         """All of it or nothing; ``Refused`` if it does not fit to what the member has acquired."""
         group_id = partition.key.group_id
         may_renew = may_renew and self.rules.may_renew(group_id)
+        _check_order(ranges)
         marks = [mark for each in ranges for mark in _marks(each, may_renew=may_renew)]
         if partition.flight is None:
             raise Refused(Fault.UNKNOWN_TOPIC, "Nobody has acquired records of this partition.")
@@ -195,6 +197,15 @@ def _still_open(flight: Flight, found: Readable) -> Readable:
         if first is None or hole[0] < first or hole[1] < flight.end_offset:
             flight.archive(hole)
     return Readable([batch for batch in found.batches if flight.is_open(batch.span)])
+
+
+def _check_order(ranges: Sequence[Acknowledged]) -> None:
+    for (_, last, _), (first, _, _) in pairwise(ranges):
+        if first < last:
+            raise Refused(
+                Fault.INVALID_REQUEST,
+                f"Acknowledgements go from offset to offset: {first} cannot come after {last}.",
+            )
 
 
 def _marks(acknowledged: Acknowledged, *, may_renew: bool) -> list[Mark]:
