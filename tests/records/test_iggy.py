@@ -474,6 +474,38 @@ def test_kernels_on_damaged_messages_agree(
         assert compiled == interpreted
 
 
+def bridged_in_pieces(kernel: Any, data: bytes, count: int, ends: list[int], size_max: int) -> Any:
+    sending = kernel.Sending(count, NOW_US, size_max, 1)
+    for end in sorted(ends):
+        sending.begun(bytearray(data[:end]))
+    return sending.whole(data)
+
+
+@settings(max_examples=400)
+@given(
+    st.data(),
+    HITS,
+    st.lists(st.integers(0, 2_000), max_size=6),
+    st.sampled_from([1, 300, 10**6]),
+    st.sampled_from([56, 64]),
+)
+def test_messages_that_come_in_pieces_become_what_they_are_together(
+    both_kernels: tuple[Any, Any],
+    data: st.DataObject,
+    hits: list[tuple[int, int]],
+    ends: list[int],
+    size_max: int,
+    header_bytes: int,
+) -> None:
+    """Whole and damaged ones alike, wherever the pieces end (S1)."""
+    original = data.draw(messages(header_bytes))
+    for arrived in (sent(original, header_bytes), damaged(sent(original, header_bytes), hits)):
+        for kernel in both_kernels:
+            together = outcome(kernel.batches_from_messages, arrived, len(original), NOW_US, size_max)
+            pieces = outcome(bridged_in_pieces, kernel, arrived, len(original), ends, size_max)
+            assert pieces == together
+
+
 @settings(max_examples=400)
 @given(st.binary(max_size=200), st.integers(-1, 5))
 def test_kernels_on_garbage_for_messages_agree(

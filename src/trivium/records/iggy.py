@@ -29,11 +29,15 @@ __all__ = [
     "Flaw",
     "Kind",
     "PolledMessages",
+    "Sending",
     "SentMessages",
     "batches_from_messages",
+    "begin_sending",
     "messages_from_batches",
     "place_of",
 ]
+
+Sending = kernel.Sending
 
 BATCH_BYTES_MAX_DEFAULT = 1_048_588
 """What a topic takes unless it says otherwise: Kafka's default of ``max.message.bytes``."""
@@ -57,6 +61,15 @@ def batches_from_messages(
     ``BadMessages`` says what is wrong, and in ``flaw`` which of Iggy's errors that is.
     """
     return kernel.batches_from_messages(data, count, now_us, batch_bytes_max)
+
+
+def begin_sending(
+    count: int, now_us: int, room_bytes: int, batch_bytes_max: int = BATCH_BYTES_MAX_DEFAULT
+) -> Sending:
+    """The same for messages that are still coming in: ``begun`` is shown what is there, as often as there is
+    more, and ``whole`` everything. ``room_bytes`` is the memory to begin with.
+    """
+    return kernel.Sending(count, now_us, batch_bytes_max, room_bytes)
 
 
 def messages_from_batches(

@@ -17,6 +17,9 @@ has to be cleared, which takes as long as receiving into it. Some is kept, ``SPA
 Behind a frame that did not fit into the scratch comes another one, usually. Of that only the beginning goes
 to the scratch, ``LEAD_BYTES``, and nearly all of it to where it stays.
 
+Whoever wants to begin with a large frame before it is whole gives a ``watch``: it is shown what has come, as
+often as more has. What it sees is valid only while it looks; ``frames_held`` numbers these frames.
+
 A frame that is larger than allowed is a ``DecodeError``, unless there is ``refuse``: that is told how large
 the frame is, in its turn between the frames before and after, and the frame's bytes are passed over without
 being held. So a protocol can answer with an error of its own and stay in step.
@@ -56,14 +59,25 @@ class Receiver:
         "_length",
         "_refuse",
         "_unwanted",
+        "_watch",
         "bytes_max",
+        "frames_held",
     )
 
     def __init__(
-        self, length: struct.Struct, bytes_max: int, refuse: Callable[[int], None] | None = None
+        self,
+        length: struct.Struct,
+        bytes_max: int,
+        refuse: Callable[[int], None] | None = None,
+        watch: Callable[[memoryview, int], None] | None = None,
     ) -> None:
-        """``refuse`` may itself raise ``DecodeError``, for a frame that is not worth waiting out."""
+        """``refuse`` may itself raise ``DecodeError``, for a frame that is not worth waiting out. ``watch``
+        is told what has come of a frame, and how large it will be.
+        """
         self.bytes_max = bytes_max
+        self.frames_held = 0
+        """So many frames have had memory of their own."""
+        self._watch = watch
         self._length = length
         self._refuse = refuse
         self._unwanted = 0
@@ -129,6 +143,8 @@ class Receiver:
             yield memoryview(body)[: self._frame_bytes]
             if not _spares and len(body) <= SPARE_BYTES_MAX:
                 _spares.append(body)
+        elif self._watch is not None:
+            self._watch(memoryview(body)[: self._filled], self._frame_bytes)
 
     def _cut(self, data: memoryview, aside_bytes_max: int) -> Iterator[memoryview]:
         at, end, size = min(len(data), self._unwanted), len(data), self._length.size
@@ -160,6 +176,7 @@ class Receiver:
         self._refuse(frame_bytes)
 
     def _hold(self, begun: memoryview, frame_bytes: int) -> None:
+        self.frames_held += 1
         self._filled = len(begun)
         self._frame_bytes = frame_bytes
         self._body = _memory(min(frame_bytes, max(BODY_BYTES_MIN, self._filled * GROWTH)), frame_bytes)

@@ -28,6 +28,10 @@ class Conversing:
 
     def answer(self, data: bytes) -> bytes:
         """All that has come by now."""
-        self.session.space(self._scratch)[: len(data)] = data
-        self.session.received(len(data), self._scratch)
+        while data:
+            space = self.session.space(self._scratch)
+            count = min(len(data), len(space))
+            space[:count] = data[:count]
+            self.session.received(count, self._scratch)
+            data = data[count:]
         return b"".join(map(bytes, self.session.data_to_send()))

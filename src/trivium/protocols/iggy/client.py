@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from trivium.core.caller import Caller
+from trivium.protocols.iggy.arriving import Arriving
 from trivium.protocols.iggy.dialect import Dialect
 from trivium.protocols.iggy.foresight import Foresight
 
@@ -21,12 +22,13 @@ class Endpoint(NamedTuple):
 
 
 class Client:
-    __slots__ = ("caller", "dialect", "foresight", "here", "message_bytes", "protocol")
+    __slots__ = ("arriving", "caller", "dialect", "foresight", "here", "message_bytes", "protocol")
 
-    def __init__(self, protocol: "IggyProtocol", caller: Caller, here: Endpoint) -> None:
+    def __init__(self, protocol: "IggyProtocol", caller: Caller, here: Endpoint, arriving: Arriving) -> None:
         self.protocol = protocol
         self.caller = caller
         self.here = here
+        self.arriving = arriving
         self.dialect = Dialect(protocol.generation, is_pinned=protocol.is_pinned)
         self.message_bytes = MESSAGE_BYTES_GUESS
         """The size of a message in its last poll: so much is read for each that it asks for."""

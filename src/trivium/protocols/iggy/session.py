@@ -13,6 +13,7 @@ Rules:
 - A first length of 0 is a client of Iggy 0.9 (``newcomer``), which is told so when its header is there.
 - Who polls one stretch after the other has the next one read while it works on the last (``foresight``), if
   nobody counts what it uses.
+- A large send is bridged while it comes in (``arriving``).
 - A node that stops says so unasked, behind its last answer.
 """
 
@@ -25,6 +26,7 @@ from trivium.core.commands.clients import GreetClient
 from trivium.core.commands.command import Command
 from trivium.core.quotas.limits import Budget
 from trivium.protocols.conversation import Conversation
+from trivium.protocols.iggy.arriving import Arriving
 from trivium.protocols.iggy.body import Body
 from trivium.protocols.iggy.client import Client, Endpoint
 from trivium.protocols.iggy.code import Code
@@ -107,10 +109,10 @@ class IggySession(Conversation[_Turn]):
         self, protocol: IggyProtocol, host: str, port: int, here: Endpoint, wake: Callable[[], None]
     ) -> None:
         """``host`` and ``port`` are the peer's, ``here`` is where it has reached this node."""
-        receiver = Receiver(IGGY_LENGTH, FRAME_BYTES_MAX_BEFORE_LOGIN, self._refuse)
+        receiver = Receiver(IGGY_LENGTH, FRAME_BYTES_MAX_BEFORE_LOGIN, self._refuse, self._look_ahead)
         super().__init__(receiver, REQUESTS_IN_FLIGHT_MAX, wake)
         self.protocol = protocol
-        self.client = Client(protocol, Caller(host=host, protocol="iggy"), here)
+        self.client = Client(protocol, Caller(host=host, protocol="iggy"), here, Arriving(receiver))
         self._is_stale = False
         self._has_finished = False
         """Nothing more is read, and the node may have something to say about that."""
@@ -187,6 +189,19 @@ class IggySession(Conversation[_Turn]):
                 return
         turn.exchange = handler(Body(frame, _CODE.size), Call(self.client))
         self._go_on(None)
+
+    def _look_ahead(self, begun: memoryview, frame_bytes: int) -> None:
+        """A request comes in pieces: a send is begun with what is there, if nothing else is to be done, and
+        nobody counts what it uses.
+        """
+        is_send = len(begun) > _CODE.size and _CODE.unpack_from(begun)[0] == Code.SEND_MESSAGES
+        is_allowed = self.client.caller.user_id is not None and not self._is_stale
+        if is_send and is_allowed and self.is_idle and not self.is_budgeted:
+            self.client.arriving.look(Body(begun, _CODE.size), frame_bytes, self.protocol.now_us())
+
+    @property
+    def held_bytes(self) -> int:
+        return super().held_bytes + self.client.arriving.held_bytes
 
     def _refuse(self, frame_bytes: int) -> None:
         """A request is larger than this client may send: an error in its turn, and its bytes are passed over,
@@ -299,6 +314,7 @@ class IggySession(Conversation[_Turn]):
     def close(self) -> None:
         self.protocol.forget(self)
         self.client.foresight.forget()
+        self.client.arriving.forget()
         exchanges = [turn.exchange for turn in self._turns]
         super().close()
         for exchange in exchanges:

@@ -81,6 +81,7 @@ from_columns = form.from_columns
 partitions_of = form.partitions_of
 
 batches_from_messages = form.batches_from_messages
+Sending = form.Sending
 Messages = form.Messages
 
 build_values = form.build_values

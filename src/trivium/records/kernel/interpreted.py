@@ -26,7 +26,7 @@ from trivium.records.kernel.sections import (
     retain,
     scan_keys,
 )
-from trivium.records.kernel.sent_messages import batches_from_messages
+from trivium.records.kernel.sent_messages import Sending, batches_from_messages
 from trivium.records.kernel.sync_line import sync_in_line
 from trivium.records.kernel.values import Values, build_values
 
@@ -34,6 +34,7 @@ compiled: bool = cython.compiled
 
 __all__ = [
     "Messages",
+    "Sending",
     "Values",
     "batches_from_messages",
     "build",

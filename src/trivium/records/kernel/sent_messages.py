@@ -24,37 +24,85 @@ USER_HEADERS_MAX = cython.declare(cython.longlong, IGGY_USER_HEADERS_BYTES_MAX)
 
 def batches_from_messages(data: Buffer, count: int, now_us: int, batch_bytes_max: int) -> SentMessages:
     """An index table and as many messages, as batches of records that share one timestamp."""
-    window: Window = Window(data)
-    p: cython.p_uchar = window.p
-    messages_count: cython.Py_ssize_t = count
-    now: cython.longlong = now_us
-    size_max: cython.Py_ssize_t = batch_bytes_max
+    sending: Sending = Sending(count, now_us, batch_bytes_max, len(data))
+    return sending.whole(data)
+
+
+@cython.final
+@cython.cclass
+class Sending:
+    """The messages of one request, bridged as they come in. Each time it is shown everything that has come so
+    far, wherever that lies now.
+    """
+
+    count: cython.Py_ssize_t
+    number: cython.Py_ssize_t
     start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    header_bytes: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    if messages_count < 1:
-        raise BadMessages(Flaw.COUNT, f"{count} messages are none")
-    if messages_count > window.size_bytes // (INDEX_BYTES + SHORT_HEAD):
-        raise BadMessages(Flaw.INDEX, f"{count} messages in {window.size_bytes} bytes")
-    if not 0 <= now <= INT64_MAX:
-        raise EncodeError(f"no clock says {now_us} microseconds")
-    user_headers: UserHeaders = UserHeaders()
-    batches: BatchesWriter = BatchesWriter(window.size_bytes, now, size_max)
-    start = INDEX_BYTES * messages_count
-    for i in range(messages_count):
-        end = message_end(window, i, messages_count)
-        header_bytes = checked_header_bytes(window, start, end, header_bytes)
-        user_headers.read(
+    header_bytes: cython.Py_ssize_t
+    user_headers: UserHeaders
+    batches: BatchesWriter
+
+    def __init__(self, count: int, now_us: int, batch_bytes_max: int, room_bytes: int) -> None:
+        """``room_bytes``: how much memory it takes at once."""
+        if count < 1:
+            raise BadMessages(Flaw.COUNT, f"{count} messages are none")
+        if not 0 <= now_us <= INT64_MAX:
+            raise EncodeError(f"no clock says {now_us} microseconds")
+        self.count = count
+        self.number = 0
+        self.start = INDEX_BYTES * self.count
+        self.header_bytes = 0
+        self.user_headers = UserHeaders()
+        self.batches = BatchesWriter(room_bytes, now_us, batch_bytes_max)
+
+    def room_bytes(self) -> int:
+        return self.batches.writer.capacity
+
+    def begun(self, data: Buffer) -> None:
+        """All but the last message, as far as they are there."""
+        window: Window = Window(data)
+        if self.count > window.size_bytes // (INDEX_BYTES + SHORT_HEAD):
+            return
+        while (
+            self.number < self.count - 1 and indexed_end(window, self.number, self.count) <= window.size_bytes
+        ):
+            self.take(window)
+
+    def whole(self, data: Buffer) -> SentMessages:
+        """All that are left, and with them everything."""
+        window: Window = Window(data)
+        if self.count > window.size_bytes // (INDEX_BYTES + SHORT_HEAD):
+            raise BadMessages(Flaw.INDEX, f"{self.count} messages in {window.size_bytes} bytes")
+        while self.number < self.count:
+            self.take(window)
+        return SentMessages(self.batches.taken(), self.batches.closed, self.header_bytes)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, window: Window) -> cython.bint:
+        p: cython.p_uchar = window.p
+        start: cython.Py_ssize_t = self.start
+        end: cython.Py_ssize_t = message_end(window, self.number, self.count)
+        header_bytes: cython.Py_ssize_t = checked_header_bytes(window, start, end, self.header_bytes)
+        self.user_headers.read(
             p,
             end - u32_at(p, start + 48),
             u32_at(p, start + 48),
             header_bytes == LONG_HEAD,
             u32_at(p, start + 52) > 0,
         )
-        batches.append(p, start, start + header_bytes, u32_at(p, start + 52), user_headers)
-        start = end
-    return SentMessages(batches.taken(), batches.closed, header_bytes)
+        self.batches.append(p, start, start + header_bytes, u32_at(p, start + 52), self.user_headers)
+        self.header_bytes = header_bytes
+        self.start = end
+        self.number += 1
+        return True
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def indexed_end(window: Window, number: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.longlong:
+    return INDEX_BYTES * count + u32_at(window.p, INDEX_BYTES * number + 4)
 
 
 @cython.cfunc
@@ -63,7 +111,7 @@ def batches_from_messages(data: Buffer, count: int, now_us: int, batch_bytes_max
 def message_end(window: Window, number: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Where the index says that a message ends. The last one takes all that is left, as Iggy's servers do."""
     at: cython.Py_ssize_t = INDEX_BYTES * number
-    end: cython.longlong = INDEX_BYTES * count + u32_at(window.p, at + 4)
+    end: cython.longlong = indexed_end(window, number, count)
     if u32_at(window.p, at) != 0:
         raise BadMessages(Flaw.INDEX_OFFSET, f"index entry {number} has an offset, which only a server gives")
     if u64_at(window.p, at + 8) != 0:

@@ -1,26 +1,25 @@
 """SEND_MESSAGES and FLUSH_UNSAVED_BUFFER.
 
-    send    metadata length u32 | stream | topic | partitioning | count u32 | index and messages
-
-All messages of a request go to one partition, with offsets side by side, or none does. They are written in
-batches of up to 1 MiB, a larger message and those for a topic that takes less in a batch each. They are
-readable when the answer comes, and in the page cache, as after Kafka's ``acks=1``; with
-``iggy.durability = fsync`` they are on disk. An answer says nothing about offsets.
+What a send looks like is drawn in ``sent_metadata``. All messages of a request go to one partition, with
+offsets side by side, or none does. They are written in batches of up to 1 MiB, a larger message and those for
+a topic that takes less in a batch each. They are readable when the answer comes, and in the page cache, as
+after Kafka's ``acks=1``; with ``iggy.durability = fsync`` they are on disk. An answer says nothing about
+offsets.
 """
 
 from collections.abc import Generator
-from functools import lru_cache
 from typing import Any, Final
 
 from trivium.core.commands.command import Command
 from trivium.core.commands.records import Produce, ProducePart
 from trivium.core.commands.streams import FlushPartition, LocatedTopic, LocateTopic
 from trivium.core.faults import Fault
-from trivium.protocols.iggy.body import Body, Identifier, Partitioning, PartitioningKind
+from trivium.protocols.iggy.body import Body, Partitioning, PartitioningKind
 from trivium.protocols.iggy.claimed_headers import without_claimed_headers
 from trivium.protocols.iggy.client import Client
 from trivium.protocols.iggy.exchange import EMPTY, Call, Exchange, ask, carry_out
 from trivium.protocols.iggy.key_hash import hash_key
+from trivium.protocols.iggy.sent_metadata import metadata_of
 from trivium.protocols.iggy.status import Rejected, Status
 from trivium.records.batch import build_batch, iter_batches, iter_records
 from trivium.records.iggy import (
@@ -31,19 +30,15 @@ from trivium.records.iggy import (
     batches_from_messages,
 )
 from trivium.wire.buffer import Buffer
-from trivium.wire.errors import DecodeError
 
 ACKS_WRITTEN: Final = 1
 ACKS_DURABLE: Final = -1
-METADATA_BYTES_MAX: Final = 3 * (2 + 255) + 4
-"""A stream, a topic, a partitioning and a count take no more; what follows is no part of them."""
-METADATA_MAX: Final = 1_024
 SEND_TIMEOUT_MS: Final = 30_000
 """So long a request waits for the disk, if it waits for it."""
 
 
 def send_messages(body: Body, call: Call) -> Exchange:
-    stream, topic, partitioning, count = _metadata(bytes(body.take(body.u32())[:METADATA_BYTES_MAX]))
+    stream, topic, partitioning, count = metadata_of(body)
     client = call.client
     if count == 0:
         # Clients of 0.5 know it as a connection that was closed.
@@ -67,19 +62,10 @@ def send_messages(body: Body, call: Call) -> Exchange:
     return EMPTY
 
 
-@lru_cache(maxsize=METADATA_MAX)
-def _metadata(metadata: bytes) -> tuple[Identifier, Identifier, Partitioning, int]:
-    """Most sends of a client differ in their messages only: what stands before them is read once."""
-    body = Body(metadata)
-    try:
-        stream, topic = body.identifier(), body.identifier()
-    except (DecodeError, Rejected):
-        # Whatever is wrong with them is one error here, and two others in every other request.
-        raise Rejected(Status.INVALID_IDENTIFIER) from None
-    return stream, topic, body.partitioning(), body.u32()
-
-
-def _sent(data: Buffer, count: int, client: Client) -> SentMessages:
+def _sent(data: memoryview, count: int, client: Client) -> SentMessages:
+    begun = client.arriving.finish(data, count)
+    if begun is not None:
+        return begun
     now_us = client.protocol.now_us()
     try:
         return batches_from_messages(data, count, now_us=now_us)
