@@ -50,7 +50,7 @@ class Arriving:
         elif self._sending is None:
             return
         try:
-            count = metadata_of(body).count
+            count = metadata_of(body).messages_count
             if self._sending is None:
                 room_bytes = min(frame_bytes, begun_bytes * GROWTH)
                 self._sending, self._count = begin_sending(count, now_us, room_bytes), count

@@ -19,7 +19,7 @@ class SentMetadata(NamedTuple):
     stream: Identifier
     topic: Identifier
     partitioning: Partitioning
-    count: int
+    messages_count: int
 
 
 def metadata_of(body: Body) -> SentMetadata:
