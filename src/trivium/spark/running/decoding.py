@@ -1,7 +1,8 @@
 """The value of a record as columns, and what is wrong where it cannot be.
 
 Every format gives two columns: a STRUCT of the source's columns, and the reasons for which a record is
-malformed, NULL where it is not. Spark never fails here, whatever the bytes.
+malformed, NULL where it is not. Spark never fails here, whatever the bytes; and nothing of a record is passed
+over in silence.
 """
 
 from pathlib import Path
@@ -11,12 +12,23 @@ from trivium.pipeline.record_format import FormatKind, RecordFormat
 from trivium.pipeline.schema import Column, Schema
 from trivium.spark.formats.batches import REASON, ColumnDecoder
 from trivium.spark.running.errors import CannotRun
+from trivium.spark.running.whole_text import (
+    BLANKS,
+    NOT_UTF8,
+    YEAR_MAX,
+    YEAR_MIN,
+    is_beyond_calendar,
+    is_more_than_one_object,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
 
 CORRUPT: Final = "__corrupt"
 _NO_VALUE: Final = "the record has no value"
+
+CSV_QUOTING: Final = {"escape": '"'}
+"""Quotes within quotes are doubled, as RFC 4180 and everybody but Spark writes them."""
 
 
 def decode(
@@ -31,13 +43,15 @@ def decode(
         return F.struct(value.alias("value")), F.lit(None).cast("array<string>")
     text = value.cast("string")
     if format.kind is FormatKind.TEXT:
-        wrong = F.when(~F.is_valid_utf8(text), F.array(F.lit("not text in UTF-8")))
+        wrong = F.when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
         return F.struct(text.alias("value")), wrong
     if format.kind is FormatKind.JSON:
-        return _json(columns, text)
-    if format.kind is FormatKind.CSV:
-        return _csv(columns, text, format.delimiter)
-    return _binary(format, columns, value)
+        parsed, wrong = _json(columns, text)
+    elif format.kind is FormatKind.CSV:
+        parsed, wrong = _csv(columns, text, format.delimiter)
+    else:
+        parsed, wrong = _binary(format, columns, value)
+    return parsed, F.coalesce(wrong, _unfit(columns, parsed))
 
 
 def _binary(
@@ -94,6 +108,7 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
     )
     wrong = (
         F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
+        .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
         .when(parsed.isNull(), F.array(F.lit("not JSON")))
         .when(
             parsed.getField(CORRUPT).isNotNull(),
@@ -101,6 +116,7 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
             .when(F.size(unfit) > 0, unfit)
             .otherwise(F.array(F.lit("JSON that does not fit the schema"))),
         )
+        .when(is_more_than_one_object(text), F.array(F.lit("not one JSON object")))
     )
     return parsed, wrong
 
@@ -109,13 +125,40 @@ def _csv(columns: Schema, text: "Expression", delimiter: str) -> "tuple[Expressi
     from pyspark.sql import functions as F  # noqa: N812
 
     parsed = F.from_csv(
-        text, str(_with_corrupt(columns)), {"sep": delimiter, "columnNameOfCorruptRecord": CORRUPT}
+        F.rtrim(text, F.lit("\r\n")),  # The end of a line is no part of its last column.
+        str(_with_corrupt(columns)),
+        {"sep": delimiter, "columnNameOfCorruptRecord": CORRUPT, **CSV_QUOTING},
     )
-    wrong = F.when(text.isNull(), F.array(F.lit(_NO_VALUE))).when(
-        parsed.isNull() | parsed.getField(CORRUPT).isNotNull(),
-        F.array(F.lit("CSV that does not fit the schema")),
+    # Spark takes nothing at all for a row of NULLs.
+    is_empty = F.lit(len(columns.columns) > 1) & (F.trim(text, F.lit(BLANKS)) == "")
+    wrong = (
+        F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
+        .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
+        .when(
+            parsed.isNull() | parsed.getField(CORRUPT).isNotNull() | is_empty,
+            F.array(F.lit("CSV that does not fit the schema")),
+        )
     )
     return parsed, wrong
+
+
+def _unfit(columns: Schema, parsed: "Expression") -> "Expression":
+    """What a parser lets pass, and the schema or readers of tables do not; NULL where there is nothing."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    found = []
+    for column in columns.columns:
+        value = parsed.getField(column.name)
+        if not column.is_nullable:
+            found.append(F.when(value.isNull(), F.lit(f"{column.name} is missing, and NOT NULL")))
+        is_beyond = is_beyond_calendar(value, column.type)
+        if is_beyond is not None:
+            said = f"{column.name} has a time that is not between the years {YEAR_MIN} and {YEAR_MAX}"
+            found.append(F.when(is_beyond, F.lit(said)))
+    if not found:
+        return F.lit(None).cast("array<string>")
+    reasons = F.array_compact(F.array(*found))
+    return F.when(F.size(reasons) > 0, reasons)
 
 
 def _with_corrupt(columns: Schema) -> str:
