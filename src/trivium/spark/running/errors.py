@@ -18,6 +18,11 @@ _OPTION: Final = "set failOnDataLoss to false"
 _KEY: Final = 'say expired = "skip" in the source'
 """What the connector proposes, in the words of a pipeline."""
 
+_CONCURRENT: Final = re.compile(r"Multiple streaming queries are concurrently using")
+_TWO_RUNS: Final = (
+    "Another run of this flow writes to its checkpoint, too; end that run, and start this one again."
+)
+
 _BUSY: Final = re.compile(r"Python worker failed to connect back")
 
 
@@ -42,6 +47,8 @@ def is_machine_busy(error: BaseException) -> bool:
 def sentence_of(error: BaseException) -> str:
     """What a person needs of an error of Spark: our own sentence if there is one, else Spark's."""
     text = _TRACE.sub("", str(error))
+    if _CONCURRENT.search(text):
+        return _TWO_RUNS
     for pattern in (_OURS, _RAISED):
         found = pattern.findall(text)
         if found:

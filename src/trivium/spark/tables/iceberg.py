@@ -194,15 +194,16 @@ def _by_key(rows: "pa.Table", key: Sequence[str]) -> "tuple[pa.Table, pa.Table]"
 
 def _same_key(rows: "pa.Table", key: Sequence[str]) -> Any:
     """Which rows of a table these replace."""
-    from functools import reduce
+    from pyiceberg import expressions
 
-    from pyiceberg.expressions import And, EqualTo, IsNull, Or
-
-    def is_same(row: dict[str, Any]) -> Any:
-        parts = (IsNull(name) if row[name] is None else EqualTo(name, row[name]) for name in key)
-        return reduce(And, parts)
-
-    return reduce(Or, map(is_same, rows.select(list(key)).to_pylist()))
+    made: Any = expressions  # Its classes tell type checkers of other arguments than they take.
+    found = made.AlwaysFalse()
+    for row in rows.select(list(key)).to_pylist():
+        same = made.AlwaysTrue()
+        for name, value in row.items():
+            same = made.And(same, made.IsNull(name) if value is None else made.EqualTo(name, value))
+        found = made.Or(found, same)
+    return found
 
 
 def _absolute(path: str) -> str:
