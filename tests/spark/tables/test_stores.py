@@ -281,6 +281,13 @@ def test_time_beyond_the_calendar_is_named_where_a_table_cannot_take_it(tmp_path
     append(open_store(delta(str(tmp_path / "d2"))), 0, rows(1, late=LATE))
 
 
+def test_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = open_store(delta(str(tmp_path / "file" / "t")))
+    with pytest.raises(TableError, match=r"The table in .* cannot be written .* choose another path"):
+        append(store, 0, rows(1))
+
+
 def test_partition_that_is_too_long_for_a_folder_is_named(tmp_path: Path) -> None:
     store = open_store(parquet(str(tmp_path / "t"), partition_by=["name"]))
     longest = FOLDER_NAME_BYTES_MAX - len("name=")

@@ -14,8 +14,10 @@ _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
 _TRACE: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n)+")
 """Of Python: what was raised is said after it."""
-_OPTION: Final = "set failOnDataLoss to false"
-_KEY: Final = 'say expired = "skip" in the source'
+_WORDS: Final = {
+    "set failOnDataLoss to false": 'say expired = "skip" in the source',
+    "Start with a new checkpoint": "Reset the flow",
+}
 """What the connector proposes, in the words of a pipeline."""
 
 _CONCURRENT: Final = re.compile(r"Multiple streaming queries are concurrently using")
@@ -52,7 +54,9 @@ def sentence_of(error: BaseException) -> str:
     for pattern in (_OURS, _RAISED):
         found = pattern.findall(text)
         if found:
-            said = str(found[-1]).replace(_OPTION, _KEY)
+            said = str(found[-1])
+            for theirs, ours in _WORDS.items():
+                said = said.replace(theirs, ours)
             return said.strip()[:SENTENCE_CHARACTERS_MAX]
     # The outermost class only says that a query or a job has failed.
     found = [each for each in _CLASSED.findall(text) if not each.startswith("[STREAM_FAILED]")]

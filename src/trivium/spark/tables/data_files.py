@@ -104,16 +104,22 @@ class _OpenFile:
         self._metadata: list[parquet.FileMetaData] = []
         filesystem, folder = file_system(layout.folder)
         self._filesystem, self._full_path = filesystem, f"{folder}/{self._path}"
-        filesystem.create_dir(self._full_path.rpartition("/")[0], recursive=True)
         self._rows = 0
-        self._writer = parquet.ParquetWriter(
-            self._full_path,
-            schema,
-            filesystem=filesystem,
-            compression="zstd",
-            metadata_collector=self._metadata,
-            coerce_timestamps="us",
-        )
+        try:
+            filesystem.create_dir(self._full_path.rpartition("/")[0], recursive=True)
+            self._writer = parquet.ParquetWriter(
+                self._full_path,
+                schema,
+                filesystem=filesystem,
+                compression="zstd",
+                metadata_collector=self._metadata,
+                coerce_timestamps="us",
+            )
+        except OSError as error:
+            raise TableError(
+                f"The table in {layout.folder} cannot be written ({error}); correct that, or choose "
+                "another path."
+            ) from error
 
     def write(self, rows: "pa.RecordBatch") -> None:
         self._writer.write_batch(rows)
