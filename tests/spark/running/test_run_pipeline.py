@@ -111,6 +111,22 @@ def test_rule_that_cannot_be_asked_of_a_row_is_broken_by_it(spark: SparkSession)
     assert out.summary.dropped == 1
 
 
+def test_malformed_records_are_set_aside_once_whatever_the_query_does_with_rows(spark: SparkSession) -> None:
+    p = Pipeline("odd")
+    p.source("rows", schema="id BIGINT, n INT, parts ARRAY<INT>")
+    p.sql("parts", "SELECT id, explode(parts) AS part FROM rows", sink=parquet("parts"))
+    p.sql("twice", "SELECT *, explode(array(1, 2)) AS time FROM rows", sink=parquet("twice"))
+    p.sql("shares", "SELECT id, 10 / n AS share FROM rows WHERE n <> 0", sink=parquet("shares"))
+    malformed: list[Any] = [b"?", {"id": "x", "n": 0}, {"id": 2, "parts": "no"}]
+    out = run_pipeline(p, spark=spark, rows=[{"id": 1, "n": 5, "parts": [7, 8]}, *malformed])
+    for flow in out.values():
+        assert sorted(each.offset for each in flow.quarantined if each.offset is not None) == [1, 2, 3]
+        assert (flow.summary.rows_in, flow.summary.quarantined) == (4, 3)
+    assert sorted(row["part"] for row in out["parts"].rows) == [7, 8]
+    assert sorted(row["time"] for row in out["twice"].rows) == [1, 2]
+    assert [row["share"] for row in out["shares"].rows] == [2.0]
+
+
 @long
 def test_deduplication_keeps_the_first_good_row(spark: SparkSession) -> None:
     p = shop()

@@ -80,7 +80,10 @@ def decoded(source: TopicSource, columns: Schema, raw: "DataFrame") -> "DataFram
 
     value, problem = decode(source.format, columns, F.col("value"))
     record = F.struct(*(F.col(name) for name in RAW_COLUMNS), F.col("__problem").alias(PROBLEM))
-    return raw.withColumns({"__columns": value, "__problem": problem}).select(
+    # A parser gives what it could read of a malformed record, too; no query may stumble over that.
+    readable = F.when(F.col("__problem").isNull(), F.col("__columns"))
+    parsed = raw.withColumns({"__columns": value, "__problem": problem}).withColumn("__columns", readable)
+    return parsed.select(
         *(F.col("__columns").getField(name).alias(name) for name in columns.names),
         *(F.col(name.removeprefix("_")).alias(name) for name in METADATA.names),
         record.alias(RECORD),
