@@ -6,7 +6,7 @@ import click
 
 from trivium.cli.output import printable, writing
 from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_option, read_pipeline
-from trivium.cli.pipeline_running import flow_named
+from trivium.cli.pipeline_running import flow_named, refusals
 from trivium.client.admin_groups import delete_groups
 from trivium.client.cluster import Cluster
 from trivium.client.door import Door
@@ -48,7 +48,8 @@ def command(file: str, flow_name: str, remove_output: bool, yes: bool, bootstrap
     if not yes and not click.confirm("Do it?"):
         raise click.exceptions.Exit(1)
     try:
-        reset.carry_out()
+        with refusals():
+            reset.carry_out()
     except OSError as error:
         raise click.ClickException(
             printable(f"{error.filename} cannot be removed: {error.strerror}. Correct that and repeat it.")

@@ -9,6 +9,7 @@ TOML: Final = '''\
 # {name}: from a topic to a table and another topic.
 #
 #   trivium pipeline check {name}.toml      finds mistakes, in seconds and without Spark
+#   trivium pipeline run {name}.toml        runs its flows until Ctrl-C
 #   trivium pipeline status {name}.toml     shows how far each flow is behind
 
 [pipeline]
@@ -47,6 +48,7 @@ PYTHON: Final = '''\
 """{name}: from a topic to a table and another topic.
 
   trivium pipeline check {name}.py      finds mistakes, in seconds and without Spark
+  trivium pipeline run {name}.py        runs its flows until Ctrl-C
   trivium pipeline status {name}.py     shows how far each flow is behind
 """
 

@@ -96,6 +96,37 @@ def test_function_flow_sets_aside_what_its_source_cannot_read(spark: SparkSessio
     assert (out.summary.rows_in, out.summary.dropped) == (3, 1)
 
 
+def test_rule_that_cannot_be_asked_of_a_row_is_broken_by_it(spark: SparkSession) -> None:
+    """No record stops a pipeline by a division by its zero, or by a text that is no number."""
+    p = Pipeline("rules")
+    p.source("rows", schema="id BIGINT, n INT, text STRING")
+    rules: Any = {"ratio": "10 / n > 1", "number": expect("CAST(text AS INT) > 0", otherwise="drop")}
+    p.sql("good", "SELECT * FROM rows", sink=parquet("good"), expect={**rules, "wide": "id * 1000 > 0"})
+    given = [(1, 1, "1"), (2, 0, "1"), (3, 1, "x"), (2**62, 1, "1")]
+    rows = [{"id": number, "n": n, "text": text} for number, n, text in given]
+    out = run_pipeline(p, spark=spark, rows=rows)["good"]
+    assert ids(out.rows) == [1]
+    found = sorted((each.offset, each.reasons) for each in out.quarantined)
+    assert found == [(1, ["ratio: not 10 / n > 1"]), (3, ["wide: not id * 1000 > 0"])]
+    assert out.summary.dropped == 1
+
+
+def test_malformed_records_are_set_aside_once_whatever_the_query_does_with_rows(spark: SparkSession) -> None:
+    p = Pipeline("odd")
+    p.source("rows", schema="id BIGINT, n INT, parts ARRAY<INT>")
+    p.sql("parts", "SELECT id, explode(parts) AS part FROM rows", sink=parquet("parts"))
+    p.sql("twice", "SELECT *, explode(array(1, 2)) AS time FROM rows", sink=parquet("twice"))
+    p.sql("shares", "SELECT id, 10 / n AS share FROM rows WHERE n <> 0", sink=parquet("shares"))
+    malformed: list[Any] = [b"?", {"id": "x", "n": 0}, {"id": 2, "parts": "no"}]
+    out = run_pipeline(p, spark=spark, rows=[{"id": 1, "n": 5, "parts": [7, 8]}, *malformed])
+    for flow in out.values():
+        assert sorted(each.offset for each in flow.quarantined if each.offset is not None) == [1, 2, 3]
+        assert (flow.summary.rows_in, flow.summary.quarantined) == (4, 3)
+    assert sorted(row["part"] for row in out["parts"].rows) == [7, 8]
+    assert sorted(row["time"] for row in out["twice"].rows) == [1, 2]
+    assert [row["share"] for row in out["shares"].rows] == [2.0]
+
+
 @long
 def test_deduplication_keeps_the_first_good_row(spark: SparkSession) -> None:
     p = shop()

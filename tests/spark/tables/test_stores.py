@@ -16,7 +16,13 @@ from deltalake.exceptions import CommitFailedError
 from trivium.pipeline.sink import TableSink, delta, iceberg, parquet
 from trivium.spark.tables.batch import Batch
 from trivium.spark.tables.care import open_care
-from trivium.spark.tables.data_files import OPEN_FILES_MAX, DataFile, DataFileWriter, partition_text
+from trivium.spark.tables.data_files import (
+    FOLDER_NAME_BYTES_MAX,
+    OPEN_FILES_MAX,
+    DataFile,
+    DataFileWriter,
+    partition_text,
+)
 from trivium.spark.tables.errors import TableError
 from trivium.spark.tables.statistics import TEXT_CHARACTERS_MAX
 from trivium.spark.tables.store import TableStore
@@ -234,3 +240,71 @@ def test_table_grows_inside_its_columns(sink: TableSink) -> None:
     assert found() == expected
     store.widen(wider.schema)
     assert found() == expected
+
+
+def test_iceberg_has_one_kind_of_small_integers(tmp_path: Path) -> None:
+    """A flow's TINYINT and SMALLINT are INT there, and fit the table that they made."""
+    sink = iceberg(str(tmp_path / "t"))
+    small = rows(
+        1,
+        tiny=pa.array([1], pa.int8()),
+        inside=pa.array([[{"n": 2}]], pa.list_(pa.struct([("n", pa.int16())]))),
+        by_name=pa.array([[("a", 3)]], pa.map_(pa.string(), pa.int16())),
+    )
+    for number in range(2):
+        append(open_store(sink), number, small)
+    open_store(sink).check(small.schema)
+    open_store(sink).widen(pa.schema([*small.schema, pa.field("more", pa.int16())]))
+    found = open_store(sink).read().to_pylist()
+    assert [(row["tiny"], row["inside"], row["by_name"]) for row in found] == [
+        (1, [{"n": 2}], [("a", 3)])
+    ] * 2
+    with pytest.raises(TableError, match="has tiny as int32, and the flow gives int64"):
+        open_store(sink).check(rows(1, tiny=pa.array([1], pa.int64())).schema)
+
+
+def test_column_without_a_type_is_refused_by_iceberg_before_anything_runs(tmp_path: Path) -> None:
+    store = open_store(iceberg(str(tmp_path / "t")))
+    with pytest.raises(TableError, match=r"gives nothing without a type, .* write CAST"):
+        store.check(rows(1, nothing=pa.nulls(1)).schema)
+
+
+LATE = pa.array([1_700_000_000_000 * 1_000_000], pa.timestamp("us", "UTC"))
+"""Milliseconds that were taken for seconds: in the year 55840."""
+
+
+def test_time_beyond_the_calendar_is_named_where_a_table_cannot_take_it(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"not between the years 1 and 9999.*an expectation, such as year"):
+        append(open_store(iceberg(str(tmp_path / "i"))), 0, rows(1, late=LATE))
+    with pytest.raises(TableError, match="not between the years 1 and 9999"):
+        append(open_store(delta(str(tmp_path / "d"), partition_by=["late"])), 0, rows(1, late=LATE))
+    append(open_store(delta(str(tmp_path / "d2"))), 0, rows(1, late=LATE))
+
+
+def test_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = open_store(delta(str(tmp_path / "file" / "t")))
+    with pytest.raises(TableError, match=r"The table in .* cannot be written .* choose another path"):
+        append(store, 0, rows(1))
+
+
+def test_partition_that_is_too_long_for_a_folder_is_named(tmp_path: Path) -> None:
+    store = open_store(parquet(str(tmp_path / "t"), partition_by=["name"]))
+    longest = FOLDER_NAME_BYTES_MAX - len("name=")
+    append(store, 0, rows(1, name=pa.array(["x" * longest])))
+    with pytest.raises(TableError, match=r"A value of name is too long .* length\(url_encode\(name\)\) <="):
+        append(store, 1, rows(2, name=pa.array(["x" * (longest + 1)])))
+    assert ids(store) == [1]
+
+
+@pytest.mark.parametrize("make", CHANGEABLE)
+def test_rows_without_a_key_replace_each_other(tmp_path: Path, make: Any) -> None:
+    key = ["name", "of"]
+    store = open_store(make(str(tmp_path / "t"), mode="upsert", key=key))
+    for number in range(3):
+        names, others = pa.array([None, "a", "a", None]), pa.array([1, 1, None, None], pa.int32())
+        part = rows(*(number * 4 + each for each in range(1, 5)), name=names, of=others)
+        store.upsert(batch(number), pa.Table.from_batches([part]), key)
+    found = {(row["name"], row["of"]): row["id"] for row in store.read().to_pylist()}
+    assert found == {(None, 1): 9, ("a", 1): 10, ("a", None): 11, (None, None): 12}
+    assert store.read().num_rows == len(found)

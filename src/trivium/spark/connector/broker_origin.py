@@ -43,6 +43,8 @@ class BrokerOrigin:
             kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s, security=kafka.security
         )
         self._fetcher = Fetcher(self.cluster, _fetch_settings(kafka))
+        self.topic_ids: dict[str, bytes] = {}
+        """Of the topics whose partitions were asked for, as they were last: one made anew has another."""
         self._bell: Fetcher | None = None
         """Asks for the first record that comes, not for what is in it."""
 
@@ -61,6 +63,7 @@ class BrokerOrigin:
         answer = self.cluster.metadata([topic])
         for described in answer.topics:
             if described.name == topic and described.error_code == ErrorCode.NONE:
+                self.topic_ids[topic] = described.topic_id
                 return topic_of(described).partition_keys()
         return self.cluster.topic(topic).partition_keys()  # Has patience with a topic just made.
 

@@ -19,5 +19,16 @@ class DataLost(ConnectorError):
         )
 
 
+class MadeAnew(DataLost):
+    """A topic is not the one that was read before, or has not all of it any more."""
+
+    def __init__(self, what: str) -> None:
+        ConnectorError.__init__(
+            self,
+            f"{what} Start with a new checkpoint to read it from its beginning, or set failOnDataLoss to "
+            "false to go on behind what was read.",
+        )
+
+
 class NothingArrives(ConnectorError):
     """Records that should be there do not come in time."""

@@ -26,7 +26,7 @@ from trivium.client.topology import TopicPartition
 from trivium.spark.connector.admission import admit, backlog
 from trivium.spark.connector.bounds import fell_back, resolve_start
 from trivium.spark.connector.broker_origin import may_pass
-from trivium.spark.connector.errors import DataLost
+from trivium.spark.connector.errors import DataLost, MadeAnew
 from trivium.spark.connector.offsets_json import Offsets, from_json, to_json
 from trivium.spark.connector.options import ReadOptions
 from trivium.spark.connector.origins import open_broker
@@ -57,6 +57,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._progress = PublishedProgress(options.kafka.group_id)
         self._ends: dict[TopicPartition, int] = {}
         """Where partitions ended when they were last looked at."""
+        self._topic_ids: dict[str, bytes] = {}
+        """Of what is read; brokers that are too old for them say zeros."""
         self._target: dict[TopicPartition, int] | None = None
         """Where an available-now run ends."""
         self._heard_s = self._admitted_s = time.monotonic()
@@ -68,11 +70,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> Offsets:  # noqa: N802 - this and the others below are Spark's names
         options = self._options
         origin = open_broker(options)
+        keys = options.subscription.find(origin)
+        self._topic_ids = dict(origin.topic_ids)
         return to_json(
             resolve_start(
                 origin,
                 options.starting,
-                options.subscription.find(origin),
+                keys,
                 no_match=options.no_match,
                 fail_on_data_loss=options.fail_on_data_loss,
             )
@@ -155,9 +159,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         _log.warning("%s", error)
 
     def _check_loss(self, starts: Mapping[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
-        """Partitions that are gone, or end before what was read of them."""
+        """Topics that were made anew, and partitions that are gone or end before what was read of them."""
+        ids = open_broker(self._options).topic_ids
+        before, self._topic_ids = self._topic_ids, self._topic_ids | ids
         for key, start in starts.items():
-            if key not in ends:
+            lost: DataLost
+            if start and key.topic in ids and before.get(key.topic, ids[key.topic]) != ids[key.topic]:
+                lost = MadeAnew(f"Topic {key.topic} was deleted and made anew while it was read.")
+            elif key not in ends:
                 lost = DataLost(f"Topic {key.topic}, partition {key.partition} is gone, read up to {start}.")
             elif ends[key] < start:
                 lost = fell_back(key, start, ends[key])

@@ -128,7 +128,8 @@ def _home(target: str) -> Iterator[None]:
 
 def _quieten() -> None:
     """PySpark repeats in its own log what it raises as an exception."""
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True
 
 
 def _why_not_started(error: Exception, settings: Mapping[str, str]) -> str:

@@ -5,18 +5,19 @@ A run that is killed before its first batch is done begins at the same records a
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from trivium.client.cluster import Cluster
 from trivium.client.door import Door
 from trivium.client.errors import settled
 from trivium.client.offsets import EARLIEST, LATEST, list_offsets
-from trivium.client.topology import TopicPartition
+from trivium.client.topology import Topic, TopicPartition
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
-from trivium.pipeline.source import TopicSource
+from trivium.pipeline.source import Expired, TopicSource
 from trivium.pipeline.start import Start, StartKind
 from trivium.spark.connector.offsets_json import from_json, to_json
+from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.state_files import read_json, write_json
 from trivium.spark.sinks.checkpoint import query_id_of
 
@@ -30,12 +31,32 @@ def beginning(definition: Definition, flow: Flow, source: TopicSource, door: Doo
         keys = partitions_of(cluster, source)
         if not keys:
             return None
-        if query_id_of(definition.checkpoint_of(flow)) is None:
+        is_new = query_id_of(definition.checkpoint_of(flow)) is None
+        _recognise(definition, flow, source, {key.topic: cluster.topic(key.topic) for key in keys}, is_new)
+        if is_new:
             found = offsets_at(cluster, source.start, keys)
             write_json(_file(definition, flow, source), to_json(found))
             return found
         kept = kept_beginning(definition, flow, source)
         return None if kept is None else {key: kept.get(key, EARLIEST) for key in keys}
+
+
+def _recognise(
+    definition: Definition, flow: Flow, source: TopicSource, topics: Mapping[str, Topic], is_new: bool
+) -> None:
+    """Refuse a topic that was made anew since the flow read it: offsets that it has read would be others."""
+    file = f"{definition.beginnings_of(flow)}/{source.name}.topics.json"
+    before = {} if is_new else read_json(file) or {}
+    now = {name: topic.topic_id.hex() for name, topic in topics.items()}
+    for name, identity in now.items():
+        if before.get(name, identity) != identity and source.expired is not Expired.SKIP:
+            raise CannotRun(
+                f"Topic {name} was deleted and made anew since {definition.group_of(flow)} read it. Reset "
+                'the flow to read it from its beginning, or say expired = "skip" in the source to go on '
+                "behind what was read."
+            )
+    if before | now != before:
+        write_json(file, before | now)
 
 
 def kept_beginning(definition: Definition, flow: Flow, source: TopicSource) -> Positions | None:

@@ -1,7 +1,9 @@
 """The value of a record as columns, and what is wrong where it cannot be.
 
 Every format gives two columns: a STRUCT of the source's columns, and the reasons for which a record is
-malformed, NULL where it is not. Spark never fails here, whatever the bytes.
+malformed, NULL where it is not. Spark never fails here, whatever the bytes; and nothing of a record is passed
+over in silence. They are asked for in turn, the second with the column that the first has become: an
+expression that is named in several places is computed in each of them.
 """
 
 from pathlib import Path
@@ -11,6 +13,14 @@ from trivium.pipeline.record_format import FormatKind, RecordFormat
 from trivium.pipeline.schema import Column, Schema
 from trivium.spark.formats.batches import REASON, ColumnDecoder
 from trivium.spark.running.errors import CannotRun
+from trivium.spark.running.whole_text import (
+    BLANKS,
+    NOT_UTF8,
+    YEAR_MAX,
+    YEAR_MIN,
+    is_beyond_calendar,
+    is_more_than_one_object,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
@@ -18,36 +28,69 @@ if TYPE_CHECKING:
 CORRUPT: Final = "__corrupt"
 _NO_VALUE: Final = "the record has no value"
 
+CSV_QUOTING: Final = {"escape": '"'}
+"""Quotes within quotes are doubled, as RFC 4180 and everybody but Spark writes them."""
 
-def decode(
+
+def parsed_value(
     format: RecordFormat,  # noqa: A002 - the author's word
     columns: Schema,
     value: "Expression",
-) -> "tuple[Expression, Expression]":
-    """The columns of a value, and what is wrong with it."""
+) -> "Expression":
+    """The columns of a value."""
     from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
-    if format.kind is FormatKind.RAW:
-        return F.struct(value.alias("value")), F.lit(None).cast("array<string>")
     text = value.cast("string")
-    if format.kind is FormatKind.TEXT:
-        wrong = F.when(~F.is_valid_utf8(text), F.array(F.lit("not text in UTF-8")))
-        return F.struct(text.alias("value")), wrong
-    if format.kind is FormatKind.JSON:
-        return _json(columns, text)
-    if format.kind is FormatKind.CSV:
-        return _csv(columns, text, format.delimiter)
-    return _binary(format, columns, value)
+    match format.kind:
+        case FormatKind.RAW:
+            return F.struct(value.alias("value"))
+        case FormatKind.TEXT:
+            return F.struct(text.alias("value"))
+        case FormatKind.JSON:
+            return F.from_json(text, _with_corrupt(columns), {"columnNameOfCorruptRecord": CORRUPT})
+        case FormatKind.CSV:
+            return F.from_csv(
+                F.rtrim(text, F.lit("\r\n")),  # The end of a line is no part of its last column.
+                _with_corrupt(columns),
+                {"sep": format.delimiter, "columnNameOfCorruptRecord": CORRUPT, **CSV_QUOTING},
+            )
+        case _:
+            return _binary(format, columns, value)
+
+
+def problem_of(
+    format: RecordFormat,  # noqa: A002 - the author's word
+    columns: Schema,
+    value: "Expression",
+    parsed: "Expression",
+) -> "Expression":
+    """What is wrong with a value; ``parsed`` is a column with what was made of it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    text = value.cast("string")
+    match format.kind:
+        case FormatKind.RAW:
+            return F.lit(None).cast("array<string>")
+        case FormatKind.TEXT:
+            return F.when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
+        case FormatKind.JSON:
+            wrong = _wrong_json(columns, text, parsed)
+        case FormatKind.CSV:
+            wrong = _wrong_csv(columns, text, parsed)
+        case _:
+            reason = parsed.getField(REASON)
+            wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE)))
+            wrong = wrong.when(reason.isNotNull(), F.array(reason))
+    return F.coalesce(wrong, _unfit(columns, parsed))
 
 
 def _binary(
     format: RecordFormat,  # noqa: A002 - the author's word
     columns: Schema,
     value: "Expression",
-) -> "tuple[Expression, Expression]":
+) -> "Expression":
     """Avro and Protobuf: decoded in Python, a column of Arrow at a time."""
     import pyarrow as pa
-    from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.pandas.functions import arrow_udf
 
     decoder = _decoder(format, columns)
@@ -55,10 +98,8 @@ def _binary(
     def decoded(values: pa.Array) -> pa.Array:
         return decoder(values)
 
-    parsed = arrow_udf(decoded, str(decoder.type))(value)  # type: ignore[call-overload]
-    reason = parsed.getField(REASON)
-    wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE))).when(reason.isNotNull(), F.array(reason))
-    return parsed, wrong
+    parsed: Expression = arrow_udf(decoded, str(decoder.type))(value)  # type: ignore[call-overload]
+    return parsed
 
 
 def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A002
@@ -75,10 +116,9 @@ def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A
     return ColumnDecoder(columns, protobuf_decoder, (schema, format.message, columns, format.schema_ids))
 
 
-def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]":
+def _wrong_json(columns: Schema, text: "Expression", parsed: "Expression") -> "Expression":
     from pyspark.sql import functions as F  # noqa: N812
 
-    parsed = F.from_json(text, _with_corrupt(columns), {"columnNameOfCorruptRecord": CORRUPT})
     unfit = F.array_compact(
         F.array(
             *(
@@ -92,8 +132,9 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
             )
         )
     )
-    wrong = (
+    return (
         F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
+        .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
         .when(parsed.isNull(), F.array(F.lit("not JSON")))
         .when(
             parsed.getField(CORRUPT).isNotNull(),
@@ -101,21 +142,42 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
             .when(F.size(unfit) > 0, unfit)
             .otherwise(F.array(F.lit("JSON that does not fit the schema"))),
         )
+        .when(is_more_than_one_object(text), F.array(F.lit("not one JSON object")))
     )
-    return parsed, wrong
 
 
-def _csv(columns: Schema, text: "Expression", delimiter: str) -> "tuple[Expression, Expression]":
+def _wrong_csv(columns: Schema, text: "Expression", parsed: "Expression") -> "Expression":
     from pyspark.sql import functions as F  # noqa: N812
 
-    parsed = F.from_csv(
-        text, str(_with_corrupt(columns)), {"sep": delimiter, "columnNameOfCorruptRecord": CORRUPT}
+    # Spark takes nothing at all for a row of NULLs.
+    is_empty = F.lit(len(columns.columns) > 1) & (F.trim(text, F.lit(BLANKS)) == "")
+    return (
+        F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
+        .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
+        .when(
+            parsed.isNull() | parsed.getField(CORRUPT).isNotNull() | is_empty,
+            F.array(F.lit("CSV that does not fit the schema")),
+        )
     )
-    wrong = F.when(text.isNull(), F.array(F.lit(_NO_VALUE))).when(
-        parsed.isNull() | parsed.getField(CORRUPT).isNotNull(),
-        F.array(F.lit("CSV that does not fit the schema")),
-    )
-    return parsed, wrong
+
+
+def _unfit(columns: Schema, parsed: "Expression") -> "Expression":
+    """What a parser lets pass, and the schema or readers of tables do not; NULL where there is nothing."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    found = []
+    for column in columns.columns:
+        value = parsed.getField(column.name)
+        if not column.is_nullable:
+            found.append(F.when(value.isNull(), F.lit(f"{column.name} is missing, and NOT NULL")))
+        is_beyond = is_beyond_calendar(value, column.type)
+        if is_beyond is not None:
+            said = f"{column.name} has a time that is not between the years {YEAR_MIN} and {YEAR_MAX}"
+            found.append(F.when(is_beyond, F.lit(said)))
+    if not found:
+        return F.lit(None).cast("array<string>")
+    reasons = F.array_compact(F.array(*found))
+    return F.when(F.size(reasons) > 0, reasons)
 
 
 def _with_corrupt(columns: Schema) -> str:

@@ -14,9 +14,16 @@ _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] ([^\n]+?)(?: SQLSTATE: \
 _CLASSED: Final = re.compile(r"\[[A-Z_.0-9]{4,}\] [^\n]+")
 _TRACE: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n)+")
 """Of Python: what was raised is said after it."""
-_OPTION: Final = "set failOnDataLoss to false"
-_KEY: Final = 'say expired = "skip" in the source'
+_WORDS: Final = {
+    "set failOnDataLoss to false": 'say expired = "skip" in the source',
+    "Start with a new checkpoint": "Reset the flow",
+}
 """What the connector proposes, in the words of a pipeline."""
+
+_CONCURRENT: Final = re.compile(r"Multiple streaming queries are concurrently using")
+_TWO_RUNS: Final = (
+    "Another run of this flow writes to its checkpoint, too; end that run, and start this one again."
+)
 
 _BUSY: Final = re.compile(r"Python worker failed to connect back")
 
@@ -42,10 +49,14 @@ def is_machine_busy(error: BaseException) -> bool:
 def sentence_of(error: BaseException) -> str:
     """What a person needs of an error of Spark: our own sentence if there is one, else Spark's."""
     text = _TRACE.sub("", str(error))
+    if _CONCURRENT.search(text):
+        return _TWO_RUNS
     for pattern in (_OURS, _RAISED):
         found = pattern.findall(text)
         if found:
-            said = str(found[-1]).replace(_OPTION, _KEY)
+            said = str(found[-1])
+            for theirs, ours in _WORDS.items():
+                said = said.replace(theirs, ours)
             return said.strip()[:SENTENCE_CHARACTERS_MAX]
     # The outermost class only says that a query or a job has failed.
     found = [each for each in _CLASSED.findall(text) if not each.startswith("[STREAM_FAILED]")]

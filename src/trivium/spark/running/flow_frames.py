@@ -13,6 +13,7 @@ from trivium.pipeline.expectation import Otherwise
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.schema import Schema
 from trivium.pipeline.source import TableSource, TopicSource
+from trivium.spark.running.calling import called
 from trivium.spark.running.columns import unique
 from trivium.spark.running.judging import DROPPED, REASONS, accepted, judge
 from trivium.spark.running.lineage import Carried, carry
@@ -68,8 +69,7 @@ class FlowFrames:
         inputs = {name: self._input(name) for name in self._graph.inputs[flow.name]}
         if flow.function is not None:
             by_argument = {name.casefold(): frame for name, frame in inputs.items()}
-            frame = flow.function(*(by_argument[name.casefold()] for name in flow.arguments))
-            return unique(frame, flow)
+            return unique(called(flow, [by_argument[name.casefold()] for name in flow.arguments]), flow)
         carried = self._carried(flow)
         frame = self._query(carried.sql, inputs) if carried is not None else None
         if frame is None:

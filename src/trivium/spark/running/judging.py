@@ -1,7 +1,8 @@
 """Good rows and others: what a flow expects, asked of each of its rows.
 
 A row that breaks a rule with ``quarantine`` is set aside with all its reasons, also if it breaks one with
-``drop``: what is dropped is gone. ``fail`` stops the query before anything of the batch is committed.
+``drop``: what is dropped is gone. ``fail`` stops the query before anything of the batch is committed. A rule
+that cannot be asked of a row, such as one that divides by its zero, is broken by it.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trivium.pipeline.expectation import Expectation, Otherwise
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.quarantine import RAW_COLUMNS
+from trivium.spark.running.attempts import attempted
 from trivium.spark.running.source_frames import PROBLEM, RECORD, column
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def accepted(judged: "DataFrame") -> "DataFrame":
 def _holds(rule: Expectation) -> "Column":
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.coalesce(F.expr(f"({rule.where})"), F.lit(False))
+    return F.coalesce(attempted(F.expr(f"({rule.where})")), F.lit(False))
 
 
 def _reasons(rules: Sequence[Expectation]) -> "Column":

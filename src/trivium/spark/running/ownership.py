@@ -14,7 +14,13 @@ def claim_state(definition: Definition) -> None:
     file = f"{definition.state}/pipeline.json"
     said = read_json(file)
     if said is None:
-        write_json(file, {_NAME: definition.name})
+        try:
+            write_json(file, {_NAME: definition.name})
+        except OSError as error:
+            raise CannotRun(
+                f"The state {definition.state} cannot be written ({error}); correct that, or give the "
+                "pipeline another state."
+            ) from error
     elif said.get(_NAME) != definition.name:
         raise CannotRun(
             f"The state {definition.state} belongs to the pipeline {said.get(_NAME)}, and this is "

@@ -15,6 +15,7 @@ from trivium.pipeline.source import NewColumns
 from trivium.pipeline.trigger import Trigger, TriggerKind
 from trivium.spark.running.batch_function import write_each_batch
 from trivium.spark.running.columns import visible
+from trivium.spark.running.decoding import CSV_QUOTING
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.flow_frames import FlowFrames
 from trivium.spark.running.judging import DROPPED, REASONS, reason_of
@@ -131,7 +132,9 @@ def _as_record(judged: "DataFrame", names: list[str], sink: TopicSink) -> list[A
     else:
         row = F.struct(*(column(name) for name in names))
         text = (
-            F.to_csv(row) if sink.format is ValueFormat.CSV else F.to_json(row, {"ignoreNullFields": "false"})
+            F.to_csv(row, CSV_QUOTING)
+            if sink.format is ValueFormat.CSV
+            else F.to_json(row, {"ignoreNullFields": "false"})
         )
         value = F.encode(text, "utf-8")
     return [key.alias("key"), value.alias("value")]

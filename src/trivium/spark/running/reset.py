@@ -12,6 +12,7 @@ from trivium.pipeline.definition import Definition
 from trivium.pipeline.flow import Flow
 from trivium.pipeline.sink import Sink, TableSink
 from trivium.spark.running.errors import CannotRun
+from trivium.spark.running.leases import Lease
 from trivium.spark.tables.stores import open_store
 
 
@@ -21,12 +22,19 @@ class Reset:
     """What it does, for whoever has to agree."""
 
     folders: tuple[Path, ...]
+    state: str
+    name: str
+    """What must not run meanwhile."""
 
     def carry_out(self) -> None:
         """The checkpoint goes first: broken off then, a run refuses a table whose checkpoint is gone, and the
         reset is repeated. The other way round it would go on without the rows that are gone."""
-        for folder in self.folders:
-            shutil.rmtree(folder)
+        lease = Lease(self.state, self.name)
+        try:
+            for folder in self.folders:
+                shutil.rmtree(folder)
+        finally:
+            lease.end()
 
 
 def plan_reset(definition: Definition, flow: Flow, *, removes_output: bool) -> Reset:
@@ -47,7 +55,7 @@ def plan_reset(definition: Definition, flow: Flow, *, removes_output: bool) -> R
             sentences.append(sentence)
             folders += [folder] if folder is not None else []
     sentences.append("The next run begins where the sources say: " + _starts(definition, flow) + ".")
-    return Reset(tuple(sentences), tuple(folders))
+    return Reset(tuple(sentences), tuple(folders), definition.state, group)
 
 
 def _output(sink: Sink, *, removes_output: bool) -> tuple[str, Path | None]:
@@ -59,7 +67,11 @@ def _output(sink: Sink, *, removes_output: bool) -> tuple[str, Path | None]:
     if not open_store(sink).writers():
         return f"The {sink} has no rows of any flow, and is left alone.", None
     if not removes_output:
-        return f"The {sink} stays; a run refuses to write its rows again until it is removed.", None
+        return (
+            f"The {sink} stays; a run refuses to write its rows again until it is removed, as by "
+            "--remove-output.",
+            None,
+        )
     return f"Removes the {sink} with all its rows.", folder
 
 

@@ -25,6 +25,7 @@ from trivium.spark.connector.errors import ConnectorError
 from trivium.spark.running.added_columns import add_columns, seen_in
 from trivium.spark.running.compactions import Compactions
 from trivium.spark.running.errors import CannotRun, FlowFailed, is_machine_busy, sentence_of
+from trivium.spark.running.leases import Lease
 from trivium.spark.running.own_session import STOP_TIMEOUT_MS, own_session
 from trivium.spark.running.ownership import claim_state
 from trivium.spark.running.passages import Passage
@@ -70,6 +71,7 @@ class Run:
         self._queries: dict[str, tuple[PreparedQuery, StreamingQuery]] = {}
         self._seen: dict[str, int] = {}
         self._starts: dict[str, int] = {}
+        self._leases: dict[str, Lease] = {}
         self._trigger: Trigger | None = None
         self._passage: Passage | None = None
         self._compactions = Compactions(self._definition)
@@ -90,7 +92,11 @@ class Run:
         they are run on instead of the topics as they come."""
         claim_state(self._definition)
         self._trigger, self._passage = trigger, passage
-        for query in self._prepare(self._chosen(only)):
+        flows = self._chosen(only)
+        for flow in flows:
+            name = passage.name if passage is not None else self._definition.group_of(flow)
+            self._leases[flow.name] = Lease(self._definition.state, name)
+        for query in self._prepare(flows):
             self.tallies[query.flow.name] = Tally(query.flow.name, writes_once=query.writes_once)
             self._queries[query.flow.name] = (query, query.start(trigger or query.flow.trigger))
 
@@ -149,6 +155,7 @@ class Run:
             is_running = is_running or is_started
             if not is_started:
                 self.tallies[name].failure = sentence_of(error)
+                self._leases[name].end()
         return is_running
 
     def _start_again(self, name: str, error: BaseException) -> bool:
@@ -166,6 +173,13 @@ class Run:
 
     def stop(self) -> None:
         """End every flow. Nothing is lost: a batch that is cut short is done again by the next run."""
+        try:
+            self._stop()
+        finally:
+            for lease in self._leases.values():
+                lease.end()
+
+    def _stop(self) -> None:
         self._compactions.finish(STOP_WAIT_S)
         active = [query for _, query in self._queries.values() if query.isActive]
         if not active:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from trivium.spark.tables.errors import TableError
+from trivium.spark.tables.errors import TableError, beyond_calendar
 from trivium.spark.tables.statistics import statistics_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 OPEN_FILES_MAX: Final = 200
 """Of one task. Rows that belong to more partitions than that are a wrong ``partition_by``, such as by id."""
+
+FOLDER_NAME_BYTES_MAX: Final = 255
+"""Of ``column=value``, with what is no letter in three bytes for each: what file systems take."""
 
 NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 """The folder of rows without a value, as Hive and everybody since calls it."""
@@ -58,7 +61,11 @@ class DataFileWriter:
         self._open: dict[tuple[str | None, ...], _OpenFile] = {}
 
     def write(self, rows: "pa.RecordBatch") -> None:
-        for partition, part in _split(rows, self._layout.partition_by):
+        try:
+            parts = _split(rows, self._layout.partition_by)
+        except OverflowError as error:
+            raise beyond_calendar(self._layout.folder) from error
+        for partition, part in parts:
             if not self._layout.keeps_partition_columns:
                 part = part.drop_columns(list(self._layout.partition_by))
             file = self._open.get(partition)
@@ -85,21 +92,34 @@ class _OpenFile:
             for name, value in zip(layout.partition_by, partition, strict=True)
             if layout.has_folders
         ]
+        for name, folder in zip(layout.partition_by, folders, strict=False):
+            if len(folder) > FOLDER_NAME_BYTES_MAX:
+                raise TableError(
+                    f"A value of {name} is too long for the name of a folder below {layout.folder}; choose "
+                    f"another column for partition_by, or set such rows aside by an expectation, such as "
+                    f"length(url_encode({name})) <= {FOLDER_NAME_BYTES_MAX - len(name) - 1}."
+                )
         self._path = "/".join([*folders, f"part-{uuid.uuid4().hex}.parquet"])
         self._partition = partition
         self._metadata: list[parquet.FileMetaData] = []
         filesystem, folder = file_system(layout.folder)
         self._filesystem, self._full_path = filesystem, f"{folder}/{self._path}"
-        filesystem.create_dir(self._full_path.rpartition("/")[0], recursive=True)
         self._rows = 0
-        self._writer = parquet.ParquetWriter(
-            self._full_path,
-            schema,
-            filesystem=filesystem,
-            compression="zstd",
-            metadata_collector=self._metadata,
-            coerce_timestamps="us",
-        )
+        try:
+            filesystem.create_dir(self._full_path.rpartition("/")[0], recursive=True)
+            self._writer = parquet.ParquetWriter(
+                self._full_path,
+                schema,
+                filesystem=filesystem,
+                compression="zstd",
+                metadata_collector=self._metadata,
+                coerce_timestamps="us",
+            )
+        except OSError as error:
+            raise TableError(
+                f"The table in {layout.folder} cannot be written ({error}); correct that, or choose "
+                "another path."
+            ) from error
 
     def write(self, rows: "pa.RecordBatch") -> None:
         self._writer.write_batch(rows)

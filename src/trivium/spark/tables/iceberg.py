@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trivium.pipeline.sink import TableSink
 from trivium.spark.tables.batch import MARKER, Batch
 from trivium.spark.tables.data_files import DataFile, Layout
-from trivium.spark.tables.errors import TableError
-from trivium.spark.tables.matching import check_fit, check_partitioning, missing, nullable
+from trivium.spark.tables.errors import TableError, beyond_calendar
+from trivium.spark.tables.matching import check_fit, check_partitioning, missing, nullable, with_wide_integers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +51,13 @@ class IcebergStore:
         return Layout(f"{folder}/data", self._sink.partition_by, keeps_partition_columns=True)
 
     def check(self, schema: "pa.Schema") -> None:
+        schema = with_wide_integers(schema)
+        untyped = [field.name for field in schema if str(field.type) == "null"]
+        if untyped:
+            raise TableError(
+                f"The flow gives {untyped[0]} without a type, which no Iceberg table has; write CAST(NULL AS "
+                f"STRING) AS {untyped[0]}, or the type that it will have."
+            )
         table = self.open()
         if table is None:
             return
@@ -65,7 +72,7 @@ class IcebergStore:
 
     def widen(self, schema: "pa.Schema") -> None:
         table = self.open()
-        new = missing(table.schema().as_arrow(), schema) if table is not None else None
+        new = missing(table.schema().as_arrow(), with_wide_integers(schema)) if table is not None else None
         if table is not None and new:
             with table.update_schema() as update:
                 update.union_by_name(new)
@@ -87,7 +94,12 @@ class IcebergStore:
 
     def upsert(self, batch: Batch, rows: "pa.Table", key: Sequence[str]) -> None:
         def change(transaction: Any) -> None:
-            transaction.upsert(rows, join_cols=list(key), snapshot_properties=batch.properties())
+            properties = batch.properties()
+            whole, partial = _by_key(rows, key)
+            if whole.num_rows:
+                transaction.upsert(whole, join_cols=list(key), snapshot_properties=properties)
+            if partial.num_rows:  # pyiceberg has no words for a key that is NULL.
+                transaction.overwrite(partial, _same_key(partial, key), snapshot_properties=properties)
 
         self._commit(batch, rows.schema, change)
 
@@ -121,6 +133,8 @@ class IcebergStore:
                     change(transaction)
             except (CommitFailedException, ValidationException):
                 continue  # Somebody else was faster: it may have been this batch.
+            except OverflowError as error:
+                raise beyond_calendar(self._name) from error
             return
         raise TableError(f"The table {self._name} is changed by others all the time; try again later.")
 
@@ -166,6 +180,30 @@ class IcebergStore:
                 for name in self._sink.partition_by:
                     spec.add_identity(name)
         return catalog.load_table(self._identifier())
+
+
+def _by_key(rows: "pa.Table", key: Sequence[str]) -> "tuple[pa.Table, pa.Table]":
+    """Rows with a value in every column of their key, and the others."""
+    from functools import reduce
+
+    import pyarrow.compute as pc
+
+    is_whole = reduce(pc.and_, (pc.is_valid(rows.column(name)) for name in key))
+    return rows.filter(is_whole), rows.filter(pc.invert(is_whole))
+
+
+def _same_key(rows: "pa.Table", key: Sequence[str]) -> Any:
+    """Which rows of a table these replace."""
+    from pyiceberg import expressions
+
+    made: Any = expressions  # Its classes tell type checkers of other arguments than they take.
+    found = made.AlwaysFalse()
+    for row in rows.select(list(key)).to_pylist():
+        same = made.AlwaysTrue()
+        for name, value in row.items():
+            same = made.And(same, made.IsNull(name) if value is None else made.EqualTo(name, value))
+        found = made.Or(found, same)
+    return found
 
 
 def _absolute(path: str) -> str:

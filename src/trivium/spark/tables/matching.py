@@ -126,6 +126,28 @@ def _kind(kind: "pa.DataType") -> str:
     return text.removeprefix("large_").removesuffix("_view")
 
 
+def with_wide_integers(schema: "pa.Schema") -> "pa.Schema":
+    """For a format without TINYINT and SMALLINT: both are INT there, inside of columns, too."""
+    import pyarrow as pa
+
+    return pa.schema([field.with_type(_with_wide_integers(field.type)) for field in schema])
+
+
+def _with_wide_integers(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_int8(kind) or types.is_int16(kind):
+        return pa.int32()
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_with_wide_integers(field.type)) for field in kind])
+    if types.is_map(kind):
+        return pa.map_(_with_wide_integers(kind.key_type), _with_wide_integers(kind.item_type))
+    if _is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_wide_integers(kind.value_type)))
+    return kind
+
+
 def nullable(schema: "pa.Schema") -> "pa.Schema":
     """As tables keep it: whether Spark believes a column to be always there is no promise for later flows."""
     import pyarrow as pa
