@@ -83,13 +83,12 @@ class Query:
     def _run_task(self, txn: str, part: int) -> Step:
         """The task's transaction, prepared; None if something went wrong."""
         transactional_id = f"{QUERY}-{part}"
-        request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=TIMEOUT_MS)
-        answer, _ = yield from self._insist(request, _INIT_VERSION)
-        if answer is None or answer.error_code:
+        identity = yield from self._init(transactional_id)
+        if identity is None:
             return None
-        identity = Identity(answer.producer_id, answer.producer_epoch)
         value = f"{txn}/{part}"
-        begun = self._world.story.begin(QUERY, Send(TOPIC, part, (value,), txn=txn))
+        act = Send(TOPIC, part, (value,), txn=txn, producer=transactional_id, epoch=identity.epoch)
+        begun = self._world.story.begin(QUERY, act)
         answer, _ = yield from self._insist(
             produce_request(TOPIC, part, value, identity, 0, transactional_id), VERSION
         )
@@ -111,6 +110,17 @@ class Query:
             0,
         )
         return None if answer is None or answer.error_code else prepared
+
+    def _init(self, transactional_id: str) -> Step:
+        """The identity of a task's attempt, after which none that it had before may do anything."""
+        begun = self._world.story.begin(QUERY, Txn(Decision.INIT, producer=transactional_id))
+        request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=TIMEOUT_MS)
+        answer, _ = yield from self._insist(request, _INIT_VERSION)
+        if answer is None or answer.error_code:
+            begun.unknown()
+            return None
+        begun.ok(Txn(Decision.INIT, producer=transactional_id, epoch=answer.producer_epoch))
+        return Identity(answer.producer_id, answer.producer_epoch)
 
     def _commit(self, txn: str, prepared: list[PreparedTransaction]) -> Step:
         begun = self._world.story.begin(QUERY, Txn(Decision.COMMIT, txn))
