@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from trivium.pipeline.ddl import parse_schema
 from trivium.pipeline.record_format import FormatKind, RecordFormat
-from trivium.spark.running.decoding import decode
+from trivium.spark.running.decoding import parsed_value, problem_of
 
 JSON = RecordFormat(FormatKind.JSON)
 CSV = RecordFormat(FormatKind.CSV)
@@ -19,12 +19,11 @@ def read(
 ) -> tuple[list[list[object]], list[str | None]]:
     """What a good record says in its first two columns, and what is wrong with each of the others."""
     records = [(value.encode() if isinstance(value, str) else value,) for value in values]
-    columns, wrong = decode(kind, parse_schema("schema", schema), F.col("value"))
-    own = spark.newSession()
-    own.conf.set("spark.sql.session.timeZone", "UTC")
-    frame = own.createDataFrame(records, "value BINARY").select(
-        columns.getField("id"), columns.getField("name"), wrong.alias("w")
+    columns = parse_schema("schema", schema)
+    frame = spark.createDataFrame(records, "value BINARY").select(
+        "value", parsed_value(kind, columns, F.col("value")).alias("c")
     )
+    frame = frame.select("c.id", "c.name", problem_of(kind, columns, F.col("value"), F.col("c")).alias("w"))
     rows = frame.collect()
     return [list(row)[:2] for row in rows if row.w is None], ["; ".join(row.w) for row in rows if row.w]
 

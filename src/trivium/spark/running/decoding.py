@@ -2,7 +2,8 @@
 
 Every format gives two columns: a STRUCT of the source's columns, and the reasons for which a record is
 malformed, NULL where it is not. Spark never fails here, whatever the bytes; and nothing of a record is passed
-over in silence.
+over in silence. They are asked for in turn, the second with the column that the first has become: an
+expression that is named in several places is computed in each of them.
 """
 
 from pathlib import Path
@@ -31,37 +32,65 @@ CSV_QUOTING: Final = {"escape": '"'}
 """Quotes within quotes are doubled, as RFC 4180 and everybody but Spark writes them."""
 
 
-def decode(
+def parsed_value(
     format: RecordFormat,  # noqa: A002 - the author's word
     columns: Schema,
     value: "Expression",
-) -> "tuple[Expression, Expression]":
-    """The columns of a value, and what is wrong with it."""
+) -> "Expression":
+    """The columns of a value."""
     from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
-    if format.kind is FormatKind.RAW:
-        return F.struct(value.alias("value")), F.lit(None).cast("array<string>")
     text = value.cast("string")
-    if format.kind is FormatKind.TEXT:
-        wrong = F.when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
-        return F.struct(text.alias("value")), wrong
-    if format.kind is FormatKind.JSON:
-        parsed, wrong = _json(columns, text)
-    elif format.kind is FormatKind.CSV:
-        parsed, wrong = _csv(columns, text, format.delimiter)
-    else:
-        parsed, wrong = _binary(format, columns, value)
-    return parsed, F.coalesce(wrong, _unfit(columns, parsed))
+    match format.kind:
+        case FormatKind.RAW:
+            return F.struct(value.alias("value"))
+        case FormatKind.TEXT:
+            return F.struct(text.alias("value"))
+        case FormatKind.JSON:
+            return F.from_json(text, _with_corrupt(columns), {"columnNameOfCorruptRecord": CORRUPT})
+        case FormatKind.CSV:
+            return F.from_csv(
+                F.rtrim(text, F.lit("\r\n")),  # The end of a line is no part of its last column.
+                _with_corrupt(columns),
+                {"sep": format.delimiter, "columnNameOfCorruptRecord": CORRUPT, **CSV_QUOTING},
+            )
+        case _:
+            return _binary(format, columns, value)
+
+
+def problem_of(
+    format: RecordFormat,  # noqa: A002 - the author's word
+    columns: Schema,
+    value: "Expression",
+    parsed: "Expression",
+) -> "Expression":
+    """What is wrong with a value; ``parsed`` is a column with what was made of it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    text = value.cast("string")
+    match format.kind:
+        case FormatKind.RAW:
+            return F.lit(None).cast("array<string>")
+        case FormatKind.TEXT:
+            return F.when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
+        case FormatKind.JSON:
+            wrong = _wrong_json(columns, text, parsed)
+        case FormatKind.CSV:
+            wrong = _wrong_csv(columns, text, parsed)
+        case _:
+            reason = parsed.getField(REASON)
+            wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE)))
+            wrong = wrong.when(reason.isNotNull(), F.array(reason))
+    return F.coalesce(wrong, _unfit(columns, parsed))
 
 
 def _binary(
     format: RecordFormat,  # noqa: A002 - the author's word
     columns: Schema,
     value: "Expression",
-) -> "tuple[Expression, Expression]":
+) -> "Expression":
     """Avro and Protobuf: decoded in Python, a column of Arrow at a time."""
     import pyarrow as pa
-    from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.pandas.functions import arrow_udf
 
     decoder = _decoder(format, columns)
@@ -69,10 +98,8 @@ def _binary(
     def decoded(values: pa.Array) -> pa.Array:
         return decoder(values)
 
-    parsed = arrow_udf(decoded, str(decoder.type))(value)  # type: ignore[call-overload]
-    reason = parsed.getField(REASON)
-    wrong = F.when(value.isNull(), F.array(F.lit(_NO_VALUE))).when(reason.isNotNull(), F.array(reason))
-    return parsed, wrong
+    parsed: Expression = arrow_udf(decoded, str(decoder.type))(value)  # type: ignore[call-overload]
+    return parsed
 
 
 def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A002
@@ -89,10 +116,9 @@ def _decoder(format: RecordFormat, columns: Schema) -> ColumnDecoder:  # noqa: A
     return ColumnDecoder(columns, protobuf_decoder, (schema, format.message, columns, format.schema_ids))
 
 
-def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]":
+def _wrong_json(columns: Schema, text: "Expression", parsed: "Expression") -> "Expression":
     from pyspark.sql import functions as F  # noqa: N812
 
-    parsed = F.from_json(text, _with_corrupt(columns), {"columnNameOfCorruptRecord": CORRUPT})
     unfit = F.array_compact(
         F.array(
             *(
@@ -106,7 +132,7 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
             )
         )
     )
-    wrong = (
+    return (
         F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
         .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
         .when(parsed.isNull(), F.array(F.lit("not JSON")))
@@ -118,20 +144,14 @@ def _json(columns: Schema, text: "Expression") -> "tuple[Expression, Expression]
         )
         .when(is_more_than_one_object(text), F.array(F.lit("not one JSON object")))
     )
-    return parsed, wrong
 
 
-def _csv(columns: Schema, text: "Expression", delimiter: str) -> "tuple[Expression, Expression]":
+def _wrong_csv(columns: Schema, text: "Expression", parsed: "Expression") -> "Expression":
     from pyspark.sql import functions as F  # noqa: N812
 
-    parsed = F.from_csv(
-        F.rtrim(text, F.lit("\r\n")),  # The end of a line is no part of its last column.
-        str(_with_corrupt(columns)),
-        {"sep": delimiter, "columnNameOfCorruptRecord": CORRUPT, **CSV_QUOTING},
-    )
     # Spark takes nothing at all for a row of NULLs.
     is_empty = F.lit(len(columns.columns) > 1) & (F.trim(text, F.lit(BLANKS)) == "")
-    wrong = (
+    return (
         F.when(text.isNull(), F.array(F.lit(_NO_VALUE)))
         .when(~F.is_valid_utf8(text), F.array(F.lit(NOT_UTF8)))
         .when(
@@ -139,7 +159,6 @@ def _csv(columns: Schema, text: "Expression", delimiter: str) -> "tuple[Expressi
             F.array(F.lit("CSV that does not fit the schema")),
         )
     )
-    return parsed, wrong
 
 
 def _unfit(columns: Schema, parsed: "Expression") -> "Expression":

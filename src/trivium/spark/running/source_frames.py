@@ -17,7 +17,7 @@ from trivium.pipeline.start import StartKind
 from trivium.spark.connector.offsets_json import to_json
 from trivium.spark.connector.security import options_of
 from trivium.spark.running.added_columns import announced
-from trivium.spark.running.decoding import decode
+from trivium.spark.running.decoding import parsed_value, problem_of
 from trivium.spark.running.unknown_names import unknown_names
 
 if TYPE_CHECKING:
@@ -78,15 +78,19 @@ def decoded(source: TopicSource, columns: Schema, raw: "DataFrame") -> "DataFram
     """Rows of a topic, those that cannot be read among them."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    value, problem = decode(source.format, columns, F.col("value"))
     record = F.struct(*(F.col(name) for name in RAW_COLUMNS), F.col("__problem").alias(PROBLEM))
     # A parser gives what it could read of a malformed record, too; no query may stumble over that.
     readable = F.when(F.col("__problem").isNull(), F.col("__columns"))
-    parsed = raw.withColumns({"__columns": value, "__problem": problem}).withColumn("__columns", readable)
-    return parsed.select(
-        *(F.col("__columns").getField(name).alias(name) for name in columns.names),
-        *(F.col(name.removeprefix("_")).alias(name) for name in METADATA.names),
-        record.alias(RECORD),
+    parsed = raw.withColumn("__columns", parsed_value(source.format, columns, F.col("value")))
+    problem = problem_of(source.format, columns, F.col("value"), F.col("__columns"))
+    return (
+        parsed.withColumn("__problem", problem)
+        .withColumn("__columns", readable)
+        .select(
+            *(F.col("__columns").getField(name).alias(name) for name in columns.names),
+            *(F.col(name.removeprefix("_")).alias(name) for name in METADATA.names),
+            record.alias(RECORD),
+        )
     )
 
 

@@ -41,7 +41,10 @@ def is_beyond_calendar(value: "Column", kind: DataType) -> "Column | None":
 
     match kind:
         case Scalar(name) if name in _TIMES:
-            return F.coalesce(~F.year(value).between(YEAR_MIN, YEAR_MAX), F.lit(False))
+            zone = "Z" if name == "TIMESTAMP" else ""
+            first = F.lit(f"{YEAR_MIN:04}-01-01T00:00:00{zone}").cast(name)
+            beyond = F.lit(f"+{YEAR_MAX + 1}-01-01T00:00:00{zone}").cast(name)
+            return F.coalesce((value < first) | (value >= beyond), F.lit(False))
         case Array(element):
             return _in_any(value, element)
         case Map(key, item):
