@@ -20,9 +20,7 @@ def read(
     """What a good record says in its first two columns, and what is wrong with each of the others."""
     records = [(value.encode() if isinstance(value, str) else value,) for value in values]
     columns = parse_schema("schema", schema)
-    own = spark.newSession()
-    own.conf.set("spark.sql.session.timeZone", "UTC")
-    frame = own.createDataFrame(records, "value BINARY").select(
+    frame = spark.createDataFrame(records, "value BINARY").select(
         "value", parsed_value(kind, columns, F.col("value")).alias("c")
     )
     frame = frame.select("c.id", "c.name", problem_of(kind, columns, F.col("value"), F.col("c")).alias("w"))
