@@ -14,7 +14,7 @@ from trivium.client.deadline import Deadline
 from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable, settled
 from trivium.client.fetching import Fetched, Fetcher, FetchSettings
 from trivium.client.offsets import EARLIEST, LATEST, Isolation, list_offsets
-from trivium.client.topology import TopicPartition, topic_of
+from trivium.client.topology import Topic, TopicPartition, topic_of
 from trivium.messages.errors import ErrorCode
 from trivium.spark.connector.bounds import fell_back, removed
 from trivium.spark.connector.errors import NothingArrives
@@ -60,12 +60,18 @@ class BrokerOrigin:
         return [topic.name for topic in self.cluster.topics().values() if not topic.is_internal]
 
     def partitions(self, topic: str) -> list[TopicPartition]:
+        found = self._described(topic)
+        self.topic_ids[topic] = found.topic_id
+        return found.partition_keys()
+
+    def _described(self, topic: str) -> Topic:
         answer = self.cluster.metadata([topic])
         for described in answer.topics:
             if described.name == topic and described.error_code == ErrorCode.NONE:
-                self.topic_ids[topic] = described.topic_id
-                return topic_of(described).partition_keys()
-        return self.cluster.topic(topic).partition_keys()  # Has patience with a topic just made.
+                return topic_of(described)
+        # A topic just made, maybe in the place of another: that is waited for, and not what was known before.
+        self.cluster.forget_leaders([topic])
+        return self.cluster.topic(topic)
 
     def find_offsets(self, timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         if not timestamps:
