@@ -3,13 +3,18 @@
 A failure says how to see its history again.
 """
 
+import operator
+from typing import Any
+
 import pytest
 
 from tests.simulation.planted_bugs import BUGS, Plant
+from trivium.messages.schema import Request
 from trivium.testing.world import world
 from trivium.testing.world.carriage import BYTES_EVERY
 from trivium.testing.world.histories import history, play_all
-from trivium.testing.world.profiles import PROFILES
+from trivium.testing.world.network import Link, Weather
+from trivium.testing.world.profiles import PROFILES, idempotence
 
 OPERATIONS = 40
 """Short histories find as much as long ones, and more of them fit into a test."""
@@ -24,9 +29,9 @@ PIECES = {
 }
 """So many times as many seeds: about as long for each profile."""
 SEEDS_FOR_A_BUG = 150
-FOUND_ONCE = [("classic_groups", 1244), ("consumer_groups", 1351)]
-"""What ``make sim`` has found: a late SyncGroup that did not count as a sign of life, and a fair weather that
-brought what the profile's own never brings.
+FOUND_ONCE = [("classic_groups", 1244), ("consumer_groups", 1351), ("real_log", 2030)]
+"""What ``make sim`` has found: a late SyncGroup that did not count as a sign of life, a fair weather that
+brought what the profile's own never brings, and a network on which a request overtook another one.
 """
 
 
@@ -79,3 +84,29 @@ def test_planted_bug_is_found(profile: str, plant: Plant, monkeypatch: pytest.Mo
 
 def test_every_profile_has_bugs_that_it_finds() -> None:
     assert set(BUGS) == set(PIECES) == set(PROFILES)
+
+
+def test_requests_of_one_connection_arrive_in_order_also_where_the_network_holds_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on any TCP connection; what was held must not be overtaken by what arrives in the same moment."""
+    asked: dict[Link, list[Request]] = {}
+    delivered: dict[Link, list[Request]] = {}
+    ask, deliver = Link.ask, Link._deliver
+
+    def noting_ask(link: Link, request: Request, *words: Any) -> None:
+        asked.setdefault(link, []).append(request)
+        ask(link, request, *words)
+
+    def noting_deliver(link: Link, request: Request, version: int) -> None:
+        delivered.setdefault(link, []).append(request)
+        deliver(link, request, version)
+
+    monkeypatch.setattr(Link, "ask", noting_ask)
+    monkeypatch.setattr(Link, "_deliver", noting_deliver)
+    monkeypatch.setattr(idempotence, "Weather", lambda: Weather(stall=0.3, cut=0.0))
+    for seed in range(10):
+        idempotence.play(seed, OPERATIONS)
+    assert delivered
+    for link, requests in delivered.items():
+        assert all(map(operator.is_, requests, asked[link]))

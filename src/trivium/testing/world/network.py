@@ -91,6 +91,8 @@ class Link:
         self._network = network
         self._client_id = client_id
         self._carriage: Carriage | None = None
+        self._under_way: deque[tuple[Request, int, bool, bool]] = deque()
+        """To the broker, in order: with each moment of arrival the first of them arrives, whichever it was."""
         self._asked: deque[tuple[Then, int]] = deque()
         """Who wants to know, and until when, of each request without an answer."""
         self._looks_ms = NEVER_MS
@@ -126,7 +128,8 @@ class Link:
         is_last = is_lost = False
         if weather.cut and random() < weather.cut:
             is_last, is_lost = True, random() < 0.5
-        network.agenda.at(arrives_ms, self._arrive, request, version, is_last, is_lost)
+        self._under_way.append((request, version, is_last, is_lost))
+        network.agenda.at(arrives_ms, self._arrive)
 
     def _look_at(self, due_ms: int) -> None:
         """Answers come in order, so that the oldest request decides how long a client waits."""
@@ -145,14 +148,15 @@ class Link:
             else:
                 self._look_at(due_ms)
 
-    def _arrive(self, request: Request, version: int, is_last: bool, is_lost: bool) -> None:
+    def _arrive(self) -> None:
         network = self._network
         if self._is_broken or not network.machine.is_up:
             self.cut()
             return
         if self._held_until_ms > network.clock.now_ms:
-            network.agenda.at(self._held_until_ms, self._arrive, request, version, is_last, is_lost)
+            network.agenda.at(self._held_until_ms, self._arrive)
             return
+        request, version, is_last, is_lost = self._under_way.popleft()
         if not is_lost:
             self._deliver(request, version)
         if is_last:
