@@ -92,7 +92,7 @@ class Link:
         self._client_id = client_id
         self._carriage: Carriage | None = None
         self._under_way: deque[tuple[Request, int, bool, bool]] = deque()
-        """To the broker, in order: with each moment of arrival the first of them arrives, whichever it was."""
+        """To the broker, in order: with each moment of arrival the first of them arrives."""
         self._asked: deque[tuple[Then, int]] = deque()
         """Who wants to know, and until when, of each request without an answer."""
         self._looks_ms = NEVER_MS

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trivium.core.groups.assignors import ASSIGNORS
@@ -62,6 +62,11 @@ def test_every_partition_with_a_reader_is_given_to_exactly_one(
         assert {topic_id for topic_id, _ in each} <= subscribers[member_id].topic_ids
 
 
+@example(
+    names=[str(number) for number in range(12)],
+    counts=[7, 0, 7],
+    held=[(TOPICS[0], number) for number in (0, 2, 4, 5, 6, 3, 7, 1)],
+)
 @given(
     names=st.lists(st.integers(0, 99).map(str), min_size=1, max_size=30, unique=True),
     counts=st.lists(st.integers(0, 30), min_size=3, max_size=3),

@@ -66,16 +66,24 @@ class _Sharing:
                 self._owner[topic_id, number] = least.take()
 
     def balance(self, topic_id: bytes) -> bool:
-        """Move partitions of a topic from those with more to those with less; whether any has moved."""
+        """Move partitions of a topic from those with more to those with less; whether any has moved. Whoever
+        has most gives first: of two who have too much, one may keep it when the other has given.
+        """
         least = _Least(self._load, self._readers[topic_id])
+        held: dict[str, list[int]] = {}
+        for number in self._partitions[topic_id]:
+            held.setdefault(self._owner[topic_id, number], []).append(number)
+        givers = [(-self._load[owner], owner) for owner in held]
+        heapify(givers)
         moved = False
-        # From the end, so that members keep their first partitions and a group that grows is easy to follow.
-        for number in reversed(self._partitions[topic_id]):
-            owner = self._owner[topic_id, number]
-            if self._load[owner] > least.load() + 1:
-                self._owner[topic_id, number] = least.take()
-                least.lighten(owner)
-                moved = True
+        # Nobody is given so much that it would have to give: an entry that is outdated is one of no giver.
+        while givers and self._load[owner := heappop(givers)[1]] > least.load() + 1:
+            # Its last, so that members keep their first partitions and a group that grows is easy to follow.
+            self._owner[topic_id, held[owner].pop()] = least.take()
+            least.lighten(owner)
+            moved = True
+            if held[owner]:
+                heappush(givers, (-self._load[owner], owner))
         return moved
 
     def given(self) -> dict[str, Parts]:
