@@ -1,6 +1,8 @@
-"""What stands before the messages of a SEND_MESSAGES.
+"""What stands before the messages of a SEND_MESSAGES: where they go, and how many they are.
 
-metadata length u32 | stream | topic | partitioning | count u32 | index and messages
+    metadata length u32 | stream | topic | partitioning | count u32 | index and messages
+
+The parts are those of ``body``; index and messages are drawn in ``records.message``.
 """
 
 from functools import lru_cache
@@ -13,6 +15,7 @@ from trivium.wire.errors import DecodeError
 METADATA_BYTES_MAX: Final = 3 * (2 + 255) + 4
 """A stream, a topic, a partitioning and a count take no more; what follows is no part of them."""
 METADATA_MAX: Final = 1_024
+"""So many are kept, each as it was read."""
 
 
 class SentMetadata(NamedTuple):
