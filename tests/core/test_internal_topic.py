@@ -62,7 +62,8 @@ def test_more_than_a_batch_may_hold_is_split() -> None:
     records: list[tuple[bytes, bytes | None]] = [(b"%d" % number, bytes(300)) for number in range(10)]
     topic.append(0, records, lambda _fault: None)
     log = world.log("__state", 0)
-    sizes = [len(data) for data in log.read(0, 1 << 20, committed=False).runs]
+    runs = log.read(0, 1 << 20, committed=False).runs
+    sizes = [header.size_bytes for run in runs for _at, header in iter_batches(run)]
     assert len(sizes) == 5
     assert max(sizes) <= 1000
     assert [(entry.key, entry.value) for entry in topic.replay(0) if isinstance(entry, Stored)] == records

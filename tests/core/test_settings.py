@@ -34,3 +34,17 @@ def test_setting_of_a_group_counts_for_no_other_group() -> None:
     set_config(image, ConfigType.BROKER, str(NODE_ID), NAME, "51000")
     assert settings.group("a", OWN_NAME) == 52_000
     assert settings.group("b", OWN_NAME) == 51_000
+
+
+def test_number_of_a_group_that_is_bounded_follows_the_group_and_its_bounds() -> None:
+    image = MetadataImage()
+    settings = Settings({NAME: "50000"}, image, NODE_ID)
+
+    def bounded(group_id: str) -> int:
+        return settings.bounded(group_id, "consumer", "session.timeout.ms")
+
+    assert bounded("a") == bounded("b") == 50_000
+    set_config(image, ConfigType.GROUP, "a", OWN_NAME, "58000")
+    assert (bounded("a"), bounded("b")) == (58_000, 50_000)
+    set_config(image, ConfigType.BROKER, str(NODE_ID), "group.consumer.max.session.timeout.ms", "56000")
+    assert (bounded("a"), bounded("b")) == (56_000, 50_000)

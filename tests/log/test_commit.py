@@ -50,6 +50,26 @@ def test_many_appends_share_one_sync() -> None:
     assert log.recovery_point == log.log_end_offset
 
 
+def loose(_failure: LogError | None) -> None:
+    raise RuntimeError("a bolt is loose")
+
+
+def test_mistake_of_one_who_is_told_keeps_it_from_nobody_else() -> None:
+    directory = opened(FakeDisk())
+    log = directory.logs["orders", 0]
+    told: list[LogError | None] = []
+    append(log, b"1")
+    for waiter in (told.append, loose, told.append):
+        directory.commit.wait_for(log, waiter)
+    round_ = directory.commit.begin()
+    assert round_ is not None
+    with pytest.raises(RuntimeError, match="a bolt is loose"):
+        directory.commit.finish(round_, round_.run())
+    assert told == [None, None]
+    directory.commit.wait_for(log, told.append)
+    assert directory.commit.begin() is not None
+
+
 def test_append_during_a_round_waits_for_the_next() -> None:
     directory = opened(FakeDisk())
     log = directory.logs["orders", 0]

@@ -1,7 +1,8 @@
 """The broker: authorises a command and hands it to whoever carries it out. It knows no noun by itself.
 
 Everything that happens here happens in one thread, one command after the other; a reply may come later,
-when a sync has returned or records have arrived. The same commands at the same times give the same history.
+when a sync has returned or records have arrived, on behalf of the same caller (``behalf``). The same commands
+at the same times give the same history.
 
 Most nodes are asked for a few nouns only, and want to be there at once. So those who carry commands out may
 be called by rooms: a room is opened when the first command of its module comes, and stays open.
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from trivium.core.access import NOT_AUTHORIZED, Access
+from trivium.core.behalf import now
 from trivium.core.caller import Caller
 from trivium.core.commands.command import Command, Handler, Reply, Routes
 from trivium.core.faults import Fault
@@ -53,7 +55,11 @@ class Broker:
             reply(command.refused(NOT_AUTHORIZED[row.resource]))
             return
         handler = self.routes.get(type(command)) or self._newcomer(type(command))
-        handler(command, caller, reply)
+        before, now.asked = now.asked, (caller.presence, type(command).__name__)
+        try:
+            handler(command, caller, reply)
+        finally:
+            now.asked = before
 
     def open(self, module: str) -> None:
         """Open the room for the commands of this module, if it is not open yet."""

@@ -1,6 +1,7 @@
 """Who asks: what a session knows about its peer and the core needs to decide and to report."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 ANONYMOUS = "User:ANONYMOUS"
@@ -9,10 +10,14 @@ ANONYMOUS = "User:ANONYMOUS"
 class Presence:
     """Whether a caller still listens. Whoever keeps something only for its sake asks to be told."""
 
-    __slots__ = ("_watchers", "is_gone")
+    __slots__ = ("_failed", "_watchers", "is_gone")
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[str, Exception], bool] | None = None) -> None:
+        """``failed`` ends the caller's connection, since a mistake of ours leaves it without an answer; False
+        if there is no connection any more.
+        """
         self.is_gone = False
+        self._failed = failed
         self._watchers: dict[Callable[[], None], None] = {}
 
     def watch(self, gone: Callable[[], None]) -> None:
@@ -25,8 +30,17 @@ class Presence:
     def leave(self) -> None:
         self.is_gone = True
         watchers, self._watchers = self._watchers, {}
-        for gone in watchers:
-            gone()
+        with ExitStack() as stack:  # a mistake of one who is told keeps it from nobody else
+            for gone in reversed(watchers):
+                stack.callback(gone)
+
+    def fail(self, request: str, error: Exception) -> bool:
+        """What the caller has asked for cannot be answered; whether that is told to anybody."""
+        return self._failed is not None and self._failed(request, error)
+
+    def forget(self) -> None:
+        """There is no connection any more."""
+        self._failed = None
 
 
 @dataclass(frozen=True, slots=True)

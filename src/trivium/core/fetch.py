@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trivium.core.access import Access
+from trivium.core.behalf import act_for, now, on_behalf
 from trivium.core.caller import Caller
 from trivium.core.cluster import CLOSED_TOPIC, Cluster
 from trivium.core.commands.command import Reply, Routes
@@ -111,7 +112,7 @@ class Fetching:
     def _answer_stirred(self) -> None:
         stirred, self._stirred = self._stirred, []
         for poll in stirred:
-            poll.look()
+            act_for(poll.asked, poll.look)
 
 
 class _Reading:
@@ -234,7 +235,17 @@ def _divergence(partition: LivePartition, part: FetchPart) -> tuple[int, int] | 
 class _LongPoll:
     """One fetch that waits. Ends once: by enough records, a fault, its time, or its caller's leaving."""
 
-    __slots__ = ("_caller", "_fetching", "_is_stirred", "_new", "_new_bytes", "_reading", "_reply", "_timer")
+    __slots__ = (
+        "_caller",
+        "_fetching",
+        "_is_stirred",
+        "_new",
+        "_new_bytes",
+        "_reading",
+        "_reply",
+        "_timer",
+        "asked",
+    )
 
     def __init__(
         self, fetching: Fetching, reading: _Reading, caller: Caller, reply: Reply[list[FetchedPart]]
@@ -248,9 +259,10 @@ class _LongPoll:
         self._new_bytes = 0
         self._is_stirred = False
         self._timer: Timer | None = None
+        self.asked = now.asked
 
     def wait(self, timers: Timers) -> None:
-        self._timer = timers.after(self._reading.command.max_wait_ms, self._finish)
+        self._timer = timers.after(self._reading.command.max_wait_ms, on_behalf(self._finish))
         self._caller.presence.watch(self._finish)
         for partition in self._reading.partitions:
             if partition is not None:

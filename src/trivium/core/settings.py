@@ -30,6 +30,8 @@ class Settings:
         self._durable = durable
         self._kept: dict[tuple[str | None, str], Value] = {}
         """By group, None for the broker, and name: requests ask for the same ones over and over."""
+        self._kept_bounded: dict[tuple[str, str, str], int] = {}
+        """By group, kind of group and name."""
         self._kept_since = -1
         self._plain_rules: Rules | None = None
         """Of topics that have set nothing for themselves, which are most."""
@@ -62,11 +64,25 @@ class Settings:
             kept[group_id, name] = group_value(name, own or {}, self.layers)
         return kept[group_id, name]
 
+    def bounded(self, group_id: str, kind: str, name: str) -> int:
+        """A number that a group has set, no less and no more than the broker allows groups of its kind."""
+        self._current()
+        if ConfigResource(ConfigType.GROUP, group_id) not in self._image.configs.by_resource:
+            group_id = NO_GROUP
+        found = self._kept_bounded.get((group_id, kind, name))
+        if found is None:
+            least = whole(self.broker, f"group.{kind}.min.{name}")
+            most = whole(self.broker, f"group.{kind}.max.{name}")
+            own = whole(lambda setting: self.group(group_id, setting), f"{kind}.{name}")
+            found = self._kept_bounded[group_id, kind, name] = max(least, min(own, most))
+        return found
+
     def _current(self) -> dict[tuple[str | None, str], Value]:
         """What is kept, as far as it still holds."""
         changes = self._image.configs.changes
         if changes != self._kept_since:
             self._kept.clear()
+            self._kept_bounded.clear()
             self._plain_rules = None
             self._kept_since = changes
         return self._kept

@@ -80,8 +80,14 @@ class Timers:
         return None
 
     def run_due(self) -> None:
-        """Fire everything whose time has come."""
+        """Fire everything whose time has come; what one of them raises is raised when all have been."""
         now_ms = self._clock.monotonic_ms()
+        mistakes: list[Exception] = []
         while self._heap and self._heap[0][0] <= now_ms:
-            if not heappop(self._heap)[2].fire():
-                self._stale -= 1
+            try:
+                if not heappop(self._heap)[2].fire():
+                    self._stale -= 1
+            except Exception as mistake:  # noqa: BLE001  (raised below)
+                mistakes.append(mistake)
+        if mistakes:
+            raise mistakes[0] if len(mistakes) == 1 else ExceptionGroup("several timers", mistakes)

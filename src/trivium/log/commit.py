@@ -64,8 +64,19 @@ class Round:
                 log.finish_sync(pending, error)
             except LogError as fault:
                 failure = fault
-        for waiter in self._waiters:
+        _tell(self._waiters, failure)
+
+
+def _tell(waiters: list[Waiter], failure: LogError | None) -> None:
+    """All of them: what one raises is raised when everybody has been told."""
+    mistakes: list[Exception] = []
+    for waiter in waiters:
+        try:
             waiter(failure)
+        except Exception as mistake:  # noqa: BLE001  (raised below)
+            mistakes.append(mistake)
+    if mistakes:
+        raise mistakes[0] if len(mistakes) == 1 else ExceptionGroup("several who were told", mistakes)
 
 
 class GroupCommit:
@@ -123,8 +134,7 @@ class GroupCommit:
         except LogError as fault:
             for _log, pending in syncs:
                 pending.release(durable=False)
-            for waiter in waiters:
-                waiter(fault)
+            _tell(waiters, fault)
             return None
         return Round(syncs, waiters)
 

@@ -19,8 +19,9 @@ Rules:
 - A frame that is too large to be taken has its turn like any other request, if the protocol has an answer
   to it (``_begin_refused``).
 - What a peer that has gone was waiting for is not waited for any longer.
-- Nobody waits for an answer that cannot be made: whatever a protocol's own code raises while it makes one is
-  a mistake of ours, ends this connection (``failed``), and is no trouble of whoever has set the answer off.
+- Nobody waits for an answer that cannot be made: whatever is raised while one is made, by a protocol's own
+  code or by the core's, now or later (``core.behalf``), is a mistake of ours, ends this connection
+  (``failed``), and is no trouble of whoever has set the answer off.
 - Who has used more than its budgets allow is answered, then not listened to for a while (``core.quotas``).
 """
 
@@ -28,7 +29,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, ParamSpec, Protocol, TypeVar
 
-from trivium.core.caller import Caller
+from trivium.core.caller import Caller, Presence
 from trivium.core.quotas.budgets import Budgets, Standing
 from trivium.core.quotas.limits import Budget
 from trivium.core.timers import Timer
@@ -71,6 +72,7 @@ def _nobody() -> None:
 
 class Conversation(Generic[T]):
     caller: Caller
+    """With the ``presence`` that is made here."""
     has_ended = False
     """None of the protocols has a word for that."""
     has_foresight = False
@@ -92,6 +94,7 @@ class Conversation(Generic[T]):
         self.requests = 0
         """Whole requests so far, those that were too large among them."""
         self.is_closed = False
+        self.presence = Presence(self.failed)
         self._failure: AnswerFailed | None = None
         self.budgets: Budgets | None = None
         """What callers may use; None: as much as they like."""
@@ -297,15 +300,18 @@ class Conversation(Generic[T]):
         except Exception as error:  # noqa: BLE001  whatever it is, nobody shall wait for this answer
             self.failed(turn.name, error)
 
-    def failed(self, request: str, error: Exception) -> None:
-        """An answer cannot be made: begin nothing more, and end when the connection next looks."""
+    def failed(self, request: str, error: Exception) -> bool:
+        """An answer cannot be made: begin nothing more, and end when the connection next looks. False if it
+        ends, or has ended, without that: then this is told to nobody.
+        """
         if self.is_closed or self._failure is not None:
-            return
+            return False
         self._failure = AnswerFailed(request)
         self._failure.__cause__ = error
         self._requests_in_flight_max = 0
         if not self._is_receiving:
             self._wake()
+        return True
 
     def _end_failed(self) -> None:
         failure, self._failure = self._failure, None
@@ -319,7 +325,6 @@ class Conversation(Generic[T]):
     def close(self) -> None:
         """The peer has gone: let go of everything that was kept for it."""
         self.is_closed = True
-        self.caller.presence.leave()
         self._turns.clear()
         self._waiting.clear()
         self._out.clear()
@@ -329,3 +334,5 @@ class Conversation(Generic[T]):
             self._silence = None
         # The connection holds the session: held in return, both would stay until cycles are looked for.
         self._wake = _nobody
+        self.presence.forget()
+        self.caller.presence.leave()

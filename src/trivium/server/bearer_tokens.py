@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
+from trivium.core.behalf import on_behalf
 from trivium.server.event_log import events
 from trivium.server.worker import Worker
 
@@ -92,6 +93,7 @@ class JwksTokens:
         if read is None or self._checks + len(self._waiting) >= WAITING_MAX:
             done(None)
             return
+        done = on_behalf(done)
         is_known = self._knows(read)
         self._refresh(is_known)
         if is_known or not self._is_reading:

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import get_ident
 from time import perf_counter
 
+from trivium.core.behalf import on_behalf
 from trivium.log.commit import GroupCommit, Round, Waiter
 from trivium.log.partition_log import PartitionLog
 from trivium.server.metrics import Durations
@@ -42,7 +43,7 @@ class Committer:
         self.durations = Durations()
 
     def wait_for(self, log: PartitionLog, waiter: Waiter) -> None:
-        self._commit.wait_for(log, waiter)
+        self._commit.wait_for(log, on_behalf(waiter))
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._begin)
@@ -93,10 +94,14 @@ class Committer:
         self._answered.append((round_, failure))
 
     def _tell(self) -> None:
-        while self._answered:
-            round_, failure = self._answered.popleft()
-            round_.finish(failure)
-        self._rest()
+        try:
+            while self._answered:
+                round_, failure = self._answered.popleft()
+                round_.finish(failure)
+        finally:
+            if self._answered:  # a mistake of one who was told
+                self._loop.call_soon(self._tell)
+            self._rest()
 
     def _settle(self) -> None:
         """The loop's own thread waits here for what is in line; other threads have the loop for that."""
@@ -117,9 +122,11 @@ class Committer:
 
     def _finish(self, round_: Round, error: OSError | None) -> None:
         self._running = False
-        self._commit.finish(round_, error)
-        self._begin()
-        self._rest()
+        try:
+            self._commit.finish(round_, error)
+        finally:
+            self._begin()
+            self._rest()
 
     # -- coming to rest --------------------------------------------------------------------------
 

@@ -95,11 +95,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_closed = True
         self._all.open.pop(self, None)
-        self.session.close()
-        self._all.requests.hold(self, 0)
-        self._all.responses.hold(self, 0)
-        self._all.guard.closed(self)
-        self._left()
+        try:
+            self.session.close()
+        finally:
+            self._all.requests.hold(self, 0)
+            self._all.responses.hold(self, 0)
+            self._all.guard.closed(self)
+            self._left()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self.session.space(self._all.scratch)

@@ -8,6 +8,7 @@ counts is that it was gathered after the question.
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from trivium.core.behalf import on_behalf
 from trivium.core.timers import Timers
 from trivium.log.checkpoints import PendingCheckpoints
 from trivium.log.directory import LogDirectory
@@ -31,7 +32,7 @@ class Housekeeping:
 
     def write_checkpoints(self, home: LogDirectory, written: Written) -> None:
         """Write down what is durable in a directory now."""
-        self._waiting.setdefault(home, []).append(written)
+        self._waiting.setdefault(home, []).append(on_behalf(written))
         if home not in self._writing:
             self._begin(home)
 

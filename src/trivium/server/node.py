@@ -237,8 +237,10 @@ class Node:
         due_ms = self._timers.next_due_ms
         if due_ms is not None:
             self.lateness.add(max(0, self._clock.monotonic_ms() - due_ms) / 1000)
-        self._timers.run_due()
-        self._rearm()
+        try:
+            self._timers.run_due()
+        finally:
+            self._rearm()
 
     # -- what the console shows ------------------------------------------------------------------
 

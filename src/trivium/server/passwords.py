@@ -16,10 +16,11 @@ import os
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from trivium.core.behalf import on_behalf
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
 from trivium.core.ports import Asker, HashedPassword
 from trivium.core.users.people import Chance
@@ -55,7 +56,7 @@ class ArgonPasswords:
         self._passes = passes
         self._key = os.urandom(blake2b.MAX_KEY_SIZE)
         self._right: OrderedDict[bytes, None] = OrderedDict()
-        self._checking: dict[bytes, list[Callable[[bool | None], None]]] = {}
+        self._checking: dict[bytes, list[Callable[[bool | Exception], None]]] = {}
         """Who waits to hear of a claim."""
 
     def hash(self, password: str, username: str, done: Callable[[HashedPassword], None]) -> None:
@@ -89,20 +90,23 @@ class ArgonPasswords:
         self, stored: str | None, password: str, asker: Asker, done: Callable[[bool | None], None]
     ) -> None:
         claim = self._claim(stored, password, asker.username)
+        judged = on_behalf(partial(_judge, done))
         if claim in self._checking:
-            self._checking[claim].append(done)
+            self._checking[claim].append(judged)
         elif self._queue.run(
-            asker.address, lambda: self._verify(stored, password), lambda right: self._verified(claim, right)
+            asker.address,
+            lambda: self._verify_or_fail(stored, password),
+            lambda verdict: self._verified(claim, verdict),
         ):
-            self._checking[claim] = [done]
+            self._checking[claim] = [judged]
         else:
             done(None)
 
-    def _verified(self, claim: bytes, is_right: bool) -> None:
-        if is_right:
+    def _verified(self, claim: bytes, verdict: bool | Exception) -> None:
+        if verdict is True:
             self._remember(claim)
-        for done in self._checking.pop(claim):
-            done(is_right)
+        for judged in self._checking.pop(claim):
+            judged(verdict)
 
     def _remember(self, claim: bytes) -> None:
         self._right[claim] = None
@@ -140,6 +144,13 @@ class ArgonPasswords:
         )
         return f"$argon2id$v=19$m={self._memory_kib},t={self._passes},p={LANES}${salt}${digest}"
 
+    def _verify_or_fail(self, stored: str | None, password: str) -> bool | Exception:
+        """A mistake is a verdict, too: everybody who waits for this one has to hear of it."""
+        try:
+            return self._verify(stored, password)
+        except Exception as mistake:  # noqa: BLE001  (raised by ``_judge``)
+            return mistake
+
     def _verify(self, stored: str | None, password: str) -> bool:
         from argon2.exceptions import InvalidHashError, VerificationError
 
@@ -147,6 +158,12 @@ class ArgonPasswords:
             return self._hasher.verify(stored or self._nobodys_hash, password) and stored is not None
         except (VerificationError, InvalidHashError):
             return False
+
+
+def _judge(done: Callable[[bool | None], None], verdict: bool | Exception) -> None:
+    if isinstance(verdict, Exception):
+        raise verdict
+    done(verdict)
 
 
 def _salted(password: str) -> dict[ScramMechanism, ScramCredential]:

@@ -1,7 +1,8 @@
 """Threads for what takes long beside the loop: compaction, checkpoints, deletions, snapshots.
 
-A job runs in a thread and touches nothing that the loop changes; what comes of it is taken in on the loop.
-A job that raises is a bug and is told to the loop, which reports it; errors of a disk are results.
+A job runs in a thread and touches nothing that the loop changes; what comes of it is taken in on the loop, on
+behalf of whoever has asked for it. A job that raises is a bug and is told to the loop, which reports it and
+ends the connection of who has asked; errors of a disk are results.
 """
 
 import asyncio
@@ -11,6 +12,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from trivium.core.behalf import on_behalf
 
 Result = TypeVar("Result")
 
@@ -30,13 +33,18 @@ class Worker:
     def run(self, job: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Run ``job`` in a thread, and ``then`` with its result on the loop."""
         self._running += 1
-        self._threads.submit(self._run, job, then)
+        self._threads.submit(self._run, job, on_behalf(then), on_behalf(_fail))
 
-    def _run(self, job: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    def _run(
+        self,
+        job: Callable[[], Result],
+        then: Callable[[Result], None],
+        fail: Callable[[BaseException], None],
+    ) -> None:
         try:
             result = job()
         except BaseException as error:  # noqa: BLE001  (passed on, to where somebody looks)
-            self._loop.call_soon_threadsafe(self._failed, error)
+            self._loop.call_soon_threadsafe(self._done, fail, error)
         else:
             self._loop.call_soon_threadsafe(self._done, then, result)
 
@@ -45,10 +53,6 @@ class Worker:
             then(result)
         finally:
             self._ended()
-
-    def _failed(self, error: BaseException) -> None:
-        self._ended()
-        raise error
 
     def _ended(self) -> None:
         self._running -= 1
@@ -67,6 +71,10 @@ class Worker:
     def close(self, *, wait: bool = True) -> None:
         """No further jobs. Without ``wait``, what comes of the one that runs is nobody's business."""
         self._threads.shutdown(wait=wait)
+
+
+def _fail(error: BaseException) -> None:
+    raise error
 
 
 def _stand_back(niceness: int) -> None:

@@ -14,6 +14,7 @@ import copy
 import errno
 import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from random import Random
 
 from trivium.log.files import Space
@@ -24,6 +25,8 @@ from trivium.wire.buffer import Buffer
 __all__ = ["FakeDisk", "FakeFile", "Killed", "PowerLoss"]
 
 _ENDLESS_BYTES = 1 << 40
+NAMES_KEPT_MAX = 4096
+"""Paths that are kept in parts: one disk after the other has the same few hundred."""
 
 
 class FakeFile:
@@ -300,6 +303,7 @@ class FakeDisk:
         return disk
 
 
+@lru_cache(NAMES_KEPT_MAX)
 def _parts(path: str) -> tuple[str, ...]:
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in parts:

@@ -70,6 +70,8 @@ class Faults:
             if self._end is not None and self.changes == self._end[0]:
                 self._ended = self._end[1]
                 return Interruption(self._ended(), halfway=self._end[2])
+        if not self._failures:
+            return None
         error = self._failures.get(call.kind, {}).pop(self.counts[call.kind], None)
         if error is None:
             return None

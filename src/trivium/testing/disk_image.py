@@ -54,6 +54,14 @@ class FileImage:
         self._changed(min(size_bytes, was_bytes), max(size_bytes, was_bytes), was_bytes)
 
     def sync(self) -> None:
+        if not self._lost and not self._lost_sizes:
+            # No sync has failed: below the first changed sector the medium has what processes see.
+            if self._pending:
+                start = min(self._pending) * SECTOR_BYTES
+                self._durable[start:] = self.content[start:]
+                self._pending.clear()
+            self._pending_sizes.clear()
+            return
         size_bytes, durable = self._synced_size(), self._durable
         del durable[size_bytes:]
         durable.extend(bytes(size_bytes - len(durable)))

@@ -8,6 +8,7 @@ from tests.core.batches import batch
 from tests.core.fakes import NOW_MS, World
 from tests.protocols.kafka.conversation import Conversation
 from tests.protocols.kafka.data_world import conversation_with, data_world, topic_id
+from trivium.core.faults import Fault
 from trivium.messages.api.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -217,3 +218,34 @@ def test_acks_0_that_fails_closes_the_connection(records: bytes | None) -> None:
     with pytest.raises(DecodeError, match="wants no answer"):
         conversation.send(request(world, 9, (0, records), acks=0), 9)
     assert world.log("t").log_end_offset == 0
+
+
+def test_acks_0_that_fails_later_closes_the_connection_at_once() -> None:
+    """Not with the next request: there may be none, and its client would go on in good faith."""
+    world = data_world()
+    world.create_topic("synced", flush_messages="1")
+    wakes: list[str] = []
+    conversation = conversation_with(world)
+    conversation.session._wake = lambda: wakes.append("now")
+    world.storage.holds_syncs = True
+    conversation.send(request(world, 9, (0, batch(b"a")), topic="synced", acks=0), 9)
+    assert conversation.session.has_room
+    world.storage.sync(Fault.STORAGE)
+    assert wakes
+    assert not conversation.session.has_room
+    with pytest.raises(DecodeError, match="wants no answer"):
+        conversation.session.proceed()
+
+
+def test_acks_0_that_fails_lets_what_was_asked_before_be_answered() -> None:
+    world = data_world()
+    world.create_topic("synced", flush_messages="1")
+    conversation = conversation_with(world)
+    world.storage.holds_syncs = True
+    conversation.send(request(world, 9, (0, batch(b"a")), topic="synced", acks=1), 9)
+    conversation.send(request(world, 9, (0, None), topic="synced", acks=0), 9)
+    conversation.session.proceed()
+    world.storage.sync()
+    assert len(conversation.answers()) == 1
+    with pytest.raises(DecodeError, match="wants no answer"):
+        conversation.session.proceed()

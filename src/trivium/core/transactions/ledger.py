@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from trivium.core.behalf import on_behalf
 from trivium.core.cluster import Cluster
 from trivium.core.faults import Fault, Refused
 from trivium.core.features import TRANSACTION_VERSION
@@ -88,7 +89,7 @@ class Ledger:
 
     def when_durable(self, done: Done) -> None:
         """Call back when no crash can undo what is true here now."""
-        waiter = _Waiter(done)
+        waiter = _Waiter(on_behalf(done))
         self._waiting.append(waiter)
         try:
             self._topic.when_durable(self.partition, lambda fault: self._synced(fault, waiter))

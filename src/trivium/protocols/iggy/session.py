@@ -112,7 +112,9 @@ class IggySession(Conversation[_Turn]):
         receiver = Receiver(IGGY_LENGTH, FRAME_BYTES_MAX_BEFORE_LOGIN, self._refuse, self._look_ahead)
         super().__init__(receiver, REQUESTS_IN_FLIGHT_MAX, wake)
         self.protocol = protocol
-        self.client = Client(protocol, Caller(host=host, protocol="iggy"), here, Arriving(receiver))
+        self.client = Client(
+            protocol, Caller(host=host, protocol="iggy", presence=self.presence), here, Arriving(receiver)
+        )
         self._is_stale = False
         self._has_finished = False
         """Nothing more is read, and the node may have something to say about that."""

@@ -175,7 +175,7 @@ class _Answer(Call):
         self.protocol.meter.end(self._api.key, self._begun, None)
         self._session.answered()
         if answer is NoAnswer.HANG_UP:
-            self._session.hang_up()
+            self._session.hang_up(self)
 
 
 class _BareAnswer:
@@ -226,10 +226,10 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
         self.protocol = protocol
         self.here = here
         """How this client reaches this broker."""
-        self.caller = certified(Caller(host=host), certified_name, protocol.engine)
+        self.caller = certified(Caller(host=host, presence=self.presence), certified_name, protocol.engine)
         self._client_id = b""
         """The client id of the caller, as it came."""
-        self._is_hanging_up = False
+        self._failed_silently: _Answer | None = None
         self.login = None if sasl is None else Login(sasl, protocol.now_ms)
         self._why_ending: str | None = None
         if sasl is not None and sasl.is_required:
@@ -261,6 +261,9 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
     def _end_if_over(self) -> None:
         if self._why_ending is not None and not self._turns:
             raise DecodeError(self._why_ending)
+        failed = self._failed_silently
+        if failed is not None and failed not in self._turns:
+            raise DecodeError(f"a request failed that wants no answer: {failed.name}")
 
     def _begin_bare(self, login: Login, frame: memoryview, own_bytes: int) -> None:
         command = login.judge(bytes(frame))
@@ -273,9 +276,14 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
 
     # -- one request -----------------------------------------------------------------------------
 
-    def hang_up(self) -> None:
-        """A request has failed whose client can be told in no other way; only while it is carried out."""
-        self._is_hanging_up = True
+    def hang_up(self, answer: _Answer) -> None:
+        """A request has failed whose client can be told in no other way: begin nothing more, and end when all
+        that was asked before it has been answered.
+        """
+        self._failed_silently = answer
+        self.pause()
+        if not self._is_receiving:
+            self._wake()
 
     def _begin(self, frame: memoryview, own_bytes: int) -> None:
         login = self.login
@@ -308,8 +316,6 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
             raise
         except Exception as error:  # noqa: BLE001  as ``attempt`` does it, at no cost
             self.failed(answer.name, error)
-        if self._is_hanging_up:
-            raise DecodeError(f"a {api_name(key)} request failed that wants no answer")
 
     def _ask(self, api: Api, answer: _Answer, frame: memoryview, at: int) -> None:
         command: Command[Any] | Answer | None = None

@@ -142,7 +142,8 @@ class RustLogSession(Conversation[_Call]):
         receiver = Receiver(RUSTLOG_LENGTH, protocol.frame_bytes_max, self._refuse)
         super().__init__(receiver, protocol.requests_in_flight_max, wake)
         self.protocol = protocol
-        self.caller = certified(Caller(host=host, protocol="rustlog"), certified_name, protocol.engine)
+        caller = Caller(host=host, protocol="rustlog", presence=self.presence)
+        self.caller = certified(caller, certified_name, protocol.engine)
         self._must_log_in = protocol.is_login_required and self.caller.principal == ANONYMOUS
         if self._must_log_in:
             self._receiver.bytes_max = FRAME_BYTES_MAX_BEFORE_LOGIN

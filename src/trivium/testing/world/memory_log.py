@@ -88,12 +88,12 @@ class MemoryLog:
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise Refused(Fault.OFFSET_OUT_OF_RANGE)
         end = self.last_stable_offset if committed else self.log_end_offset
-        runs: list[memoryview] = []
+        found: list[bytes] = []
         taken, offset_next = 0, offset
         for header, data in self._batches[self._number_of(offset) :]:
-            if header.base_offset >= end or (runs and taken + len(data) > max_bytes):
+            if header.base_offset >= end or (found and taken + len(data) > max_bytes):
                 break
-            runs.append(memoryview(data))
+            found.append(data)
             taken += len(data)
             offset_next = header.offset_end
         aborted = [
@@ -101,7 +101,8 @@ class MemoryLog:
             for each in self._aborted
             if committed and each.last_offset >= offset and each.first_offset < offset_next
         ]
-        return Piece(runs, offset_next, aborted, taken)
+        # One run, as of a segment: whoever walks it begins once, and not with each batch.
+        return Piece([memoryview(b"".join(found))] if found else [], offset_next, aborted, taken)
 
     def _number_of(self, offset: int) -> int:
         """Of the first batch that does not lie before ``offset`` as a whole."""

@@ -72,9 +72,4 @@ class ConsumerRules:
         return self._bounded(group_id, "assignment.interval.ms")
 
     def _bounded(self, group_id: str, name: str) -> int:
-        """What the group has set, no less and no more than the broker allows."""
-        settings = self._settings
-        least = whole(settings.broker, f"group.consumer.min.{name}")
-        most = whole(settings.broker, f"group.consumer.max.{name}")
-        own = whole(lambda setting: settings.group(group_id, setting), f"consumer.{name}")
-        return max(least, min(own, most))
+        return self._settings.bounded(group_id, "consumer", name)

@@ -73,9 +73,4 @@ class ShareRules:
         return end if found is None else min(found.offset, end)
 
     def _bounded(self, group_id: str, name: str) -> int:
-        """What the group has set, no less and no more than the broker allows."""
-        settings = self._settings
-        least = whole(settings.broker, f"group.share.min.{name}")
-        most = whole(settings.broker, f"group.share.max.{name}")
-        own = whole(lambda setting: settings.group(group_id, setting), f"share.{name}")
-        return max(least, min(own, most))
+        return self._settings.bounded(group_id, "share", name)

@@ -5,8 +5,10 @@ once: with records, with a fault, when its time is over, or with its caller's le
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from trivium.core.behalf import act_for, now, on_behalf
 from trivium.core.caller import Caller
 from trivium.core.commands.share_groups_reading import SharedPart, ShareFetch, SharePart
 from trivium.core.faults import Refused
@@ -55,11 +57,12 @@ class SharePoll:
 
     def begin(self, timers: Timers, soon: Soon, caller: Caller) -> None:
         self._soon = soon
+        self._asked = now.asked
         self._caller = caller
         caller.presence.watch(self._leave)
         if self._look(may_wait=self._command.max_wait_ms > 0 and bool(self._parts)):
             return
-        self._timer = timers.after(self._command.max_wait_ms, self._finish)
+        self._timer = timers.after(self._command.max_wait_ms, on_behalf(self._finish))
 
     # -- looking ---------------------------------------------------------------------------------
 
@@ -121,7 +124,7 @@ class SharePoll:
     def _stir(self) -> None:
         if not self._is_stirred and not self._is_over:
             self._is_stirred = True
-            self._soon(self._look_again)
+            self._soon(partial(act_for, self._asked, self._look_again))
 
     def _look_again(self) -> None:
         self._is_stirred = False
