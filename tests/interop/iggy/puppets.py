@@ -1,4 +1,4 @@
-"""Foreign Iggy clients as puppets: the Java client of three releases, and the Rust client.
+"""Foreign Iggy clients as puppets: Java of three releases, Go of two, and Rust.
 
 They obey as Kafka's do, with commands of their own (``interop/README.md``); an error is the server's code.
 """
@@ -12,6 +12,12 @@ from tests.interop.puppets import CACHE, SOURCES, Kind, build, fetch, is_stale, 
 
 JAVA_RELEASES = {"0.6.0": "0.6", "0.7.0": "0.7", "0.8.0": "0.7"}
 """By release, the directory whose ``Release.java`` knows its ways."""
+
+GO_RELEASES = {"0.7.0": ("-modfile=0.7.mod", "-tags=iggy_0_7"), "0.8.0": ("-modfile=go.mod",)}
+"""By release, what builds the puppet with it."""
+
+FLAGS = {"iggy-go-0.8.0": ("--set", "iggy.generation=0.8")}
+"""Of a broker, by puppet: Go of 0.8 and Rust of 0.6 cannot be told apart before they send."""
 
 RUST_RELEASE = "0.10.0"
 RUST_BUILD_SECONDS_MAX = 1_200
@@ -31,6 +37,17 @@ def _java(version: str) -> list[str]:
         build(["javac", *options, *map(str, sources)], home)
     options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
     return ["java", *options, "-cp", os.pathsep.join([str(classes), f"{jars}/*"]), "Puppet"]
+
+
+def _go(version: str) -> list[str]:
+    require("go", "Go 1.25 or newer")
+    home = SOURCES / "iggy-go"
+    program = CACHE / f"iggy-go-puppet-{version}"
+    if any(is_stale(program, source) for source in home.iterdir()):
+        module, *tag = GO_RELEASES[version]
+        fetch(["go", "mod", "download", module], home)
+        build(["go", "build", module, *tag, "-o", str(program), "."], home)
+    return [str(program)]
 
 
 def _rust() -> list[str]:
@@ -57,6 +74,7 @@ PUPPETS = {
     kind.name: kind
     for kind in (
         *(Kind(f"iggy-java-{version}", partial(_java, version)) for version in JAVA_RELEASES),
+        *(Kind(f"iggy-go-{version}", partial(_go, version)) for version in GO_RELEASES),
         Kind(f"iggy-rust-{RUST_RELEASE}", _rust),
     )
 }

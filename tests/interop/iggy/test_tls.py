@@ -15,7 +15,7 @@ from tests.server.serving import Served
 pytestmark = pytest.mark.interop
 
 CLIENT_SECONDS_MAX = 90
-JAVA_WITH_TLS = ("iggy-java-0.7.0", "iggy-java-0.8.0")
+PUPPETS_WITH_TLS = ("iggy-java-0.7.0", "iggy-java-0.8.0", "iggy-go-0.8.0")
 """The releases before know no TLS."""
 
 ROUND_TRIP = """
@@ -94,8 +94,8 @@ def test_python_client_does_not_trust_a_certificate_for_another_name(
     assert "bad certificate" in broker.log_text
 
 
-@pytest.mark.parametrize("name", JAVA_WITH_TLS)
-def test_java_client_comes_in_by_tls(
+@pytest.mark.parametrize("name", PUPPETS_WITH_TLS)
+def test_client_of_another_language_comes_in_by_tls(
     name: str, broker: Served, certificates: Certified, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = PUPPETS[name]

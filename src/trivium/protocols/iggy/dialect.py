@@ -10,8 +10,10 @@ A dialect begins as the listener's, follows what the login says, and is correcte
 generation sends: layouts of requests (how it counts) and of messages (the header). Bytes are never overruled
 by words. An operator may pin a listener to a generation; then nothing is guessed.
 
-The word "0.8.0" is said by the Rust family of 0.6 and by Go of 0.8. The former asks for the cluster's
-metadata after every login and Go never does, so the first such question decides.
+The word "0.8.0" is said by the Rust family of 0.6 and by Go of 0.8. Until they send messages, no byte of
+theirs differs; both ask for the cluster's metadata after a login. So who asks that is taken for the former,
+which begins again by itself when a connection is lost, and may have nobody to notice what goes wrong then. Go
+has two ways out: a login with a token, which says no word, and a message sent.
 """
 
 import re
