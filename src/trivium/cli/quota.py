@@ -85,7 +85,7 @@ def list_quotas(bootstrap: str, as_json: bool) -> None:
             limits = ", ".join(f"{key}={value:g}" for key, value in sorted(each.limits.items()))
             click.echo(f"{_whose(each.entity)}: {limits}")
         if not found:
-            click.echo("There are none.")
+            click.echo("There are no quotas yet; 'trivium quota set' makes one.")
 
 
 @command.command("set")
