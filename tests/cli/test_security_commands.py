@@ -83,6 +83,9 @@ def test_quota_is_set_listed_and_lifted(guarded: str) -> None:
     assert (
         output("quota", "list", "-b", guarded) == "There are no quotas yet; 'trivium quota set' makes one.\n"
     )
+    said = output("quota", "set", "producer_byte_rate=1048577", "--for-user", "ann", "-b", guarded)
+    assert said == "user ann: producer_byte_rate is limited to 1048577.\n"
+    output("quota", "lift", "producer_byte_rate", "--for-user", "ann", "-b", guarded)
     refused = complaint("quota", "set", "producer_byte_rate=0", "--for-user", "ann", "-b", guarded)
     assert "must be greater than 0" in refused
 
