@@ -47,7 +47,7 @@ def main() -> None:
         trivium("topic", "list", broker=broker)
         console.rule("[bold]2. A pipeline: one short file, checked before Spark starts", align="left")
         shutil.copy(PIPELINE, folder)
-        console.print(PIPELINE.read_text(), style="dim", markup=False)
+        console.print(PIPELINE.read_text(), style="dim", markup=False, soft_wrap=True)  # as it can be copied
         trivium("pipeline", "check", PIPELINE.name, broker=broker)
         console.rule("[bold]3. It runs on Spark until everything is read", align="left")
         trivium("pipeline", "run", PIPELINE.name, "--trigger", "available-now", broker=broker)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from typing import Any
 
 import pytest
@@ -27,6 +28,13 @@ def test_lines_are_what_stands_between_newlines(expected: list[bytes]) -> None:
 
 def test_last_line_may_lack_its_newline() -> None:
     assert lines(b"a\nb") == [b"a", b"b"]
+
+
+def test_line_of_many_pieces_is_not_copied_for_each() -> None:
+    """A record may have 100 MB; by pieces of 64 KB that would be terabytes to copy."""
+    started = time.process_time()
+    assert len(lines(b"x" * 80_000_000)[0]) == 80_000_000
+    assert time.process_time() - started < 5
 
 
 def test_line_longer_than_a_record_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,3 +31,15 @@ def test_progress_is_shown_on_a_terminal_and_leaves_standard_output_alone() -> N
     assert done.stdout == b"done\n"
     assert b"sending" in shown
     assert b"10 records" in shown
+
+
+def test_lines_that_are_typed_have_no_bar_between_them() -> None:
+    ours, theirs = pty.openpty()
+    program = PROGRAM.replace('"records")', '"records", is_typed=True)')
+    environment = {**os.environ, "TERM": "xterm"}
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, stdout=theirs, stderr=theirs, check=True, env=environment)
+    shown = os.read(ours, 100_000)
+    os.close(theirs)
+    os.close(ours)
+    assert shown == b"done\r\n"

@@ -80,7 +80,12 @@ def test_quota_is_set_listed_and_lifted(guarded: str) -> None:
     output(
         "quota", "lift", "consumer_byte_rate", "--for-user", "default", "--for-client", "app", "-b", guarded
     )
-    assert output("quota", "list", "-b", guarded) == "There are none.\n"
+    assert (
+        output("quota", "list", "-b", guarded) == "There are no quotas yet; 'trivium quota set' makes one.\n"
+    )
+    said = output("quota", "set", "producer_byte_rate=1048577", "--for-user", "ann", "-b", guarded)
+    assert said == "user ann: producer_byte_rate is limited to 1048577.\n"
+    output("quota", "lift", "producer_byte_rate", "--for-user", "ann", "-b", guarded)
     refused = complaint("quota", "set", "producer_byte_rate=0", "--for-user", "ann", "-b", guarded)
     assert "must be greater than 0" in refused
 
@@ -107,6 +112,20 @@ def test_audit_is_read_back(tmp_path: Path) -> None:
     assert output("audit", str(trail), "--logins") == ""
     assert len(output("audit", str(trail), "--last", "1", "--json").splitlines()) == 1
     assert "cannot be read" in complaint("audit", str(tmp_path / "none"))
+
+
+def test_file_that_is_no_audit_trail_is_one_sentence(tmp_path: Path) -> None:
+    trail = tmp_path / "notes.txt"
+    trail.write_text("one\ntwo\n")
+    assert complaint("audit", str(trail)).endswith("is no audit trail: none of its lines is an event.")
+
+
+def test_lines_of_a_trail_that_are_no_events_are_counted(tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    trail.write_text('{"event": "login", "time": "t"}\n{"event": "lo\n{"event": "login", "time": "u"}\n[]\n')
+    result = run("audit", str(trail))
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 2)
+    assert result.stderr == "2 lines are no event, and left out; see line 2.\n"
 
 
 def test_audit_line_cannot_order_the_terminal_about(tmp_path: Path) -> None:

@@ -112,6 +112,19 @@ def test_connection_that_ends_is_lost() -> None:
         assert connection.is_closed
 
 
+def test_peer_that_hangs_up_on_the_first_question_may_want_a_login() -> None:
+    with ScriptedBroker({HeartbeatRequest: Accident.HANG_UP}) as broker:
+        broker.answer(HeartbeatRequest, Accident.HANG_UP)
+        with pytest.raises(ConnectionLost, match=r"without an answer\. Perhaps it wants a login"):
+            connect(broker).call(heartbeat(), HeartbeatResponse, Deadline(10))
+        broker.answer(HeartbeatRequest, lambda _: HeartbeatResponse(error_code=0), Accident.HANG_UP)
+        connection = connect(broker)
+        connection.call(heartbeat(), HeartbeatResponse, Deadline(10))
+        with pytest.raises(ConnectionLost, match="ended") as lost:
+            connection.call(heartbeat(), HeartbeatResponse, Deadline(10))
+        assert "login" not in str(lost.value)
+
+
 def test_peer_that_hangs_up_on_the_first_request_may_be_no_kafka() -> None:
     with (
         ScriptedBroker({ApiVersionsRequest: Accident.HANG_UP}) as broker,

@@ -356,6 +356,16 @@ def test_records_that_are_not_acknowledged_in_time_are_given_up(
         producer.flush()
 
 
+def test_records_refused_until_their_time_is_over_are_given_up_with_the_reason(
+    cluster: Cluster, ledger: Ledger
+) -> None:
+    ledger.codes = [ErrorCode.KAFKA_STORAGE_ERROR] * 1000
+    with Producer(cluster, acks=ACKS_LEADER, delivery_timeout_s=0.2) as producer:
+        producer.send("one", b"v")
+        with pytest.raises(TimedOut, match=r"not acknowledged in time\. The broker cannot use its files"):
+            producer.flush()
+
+
 def test_producer_without_numbers_goes_on_after_giving_up(
     cluster: Cluster, broker: ScriptedBroker, ledger: Ledger
 ) -> None:

@@ -234,6 +234,37 @@ def test_reader_sits_out_what_passes(
     assert len(scripted.asked(MetadataRequest)) > 1
 
 
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (ErrorCode.KAFKA_STORAGE_ERROR, "cannot use its files of the partition orders-0"),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, "refused partition orders-0 with NOT_LEADER_OR_FOLLOWER"),
+    ],
+)
+def test_what_does_not_pass_ends_the_reading(
+    scripted: ScriptedBroker, code: ErrorCode, sentence: str
+) -> None:
+    """A damaged partition is refused by a code that might pass, and nobody should wait for it for ever."""
+    scripted.answer(FetchRequest, serving(b"", code=code))
+    with (
+        Cluster.connect(scripted.bootstrap, timeout_s=0.2) as cluster,
+        Reader(cluster, {KEY: 0}) as reader,
+        pytest.raises(Refused, match=sentence),
+    ):
+        reader.poll(10)
+
+
+def test_partition_without_a_leader_is_not_waited_for_for_ever(scripted: ScriptedBroker) -> None:
+    with (
+        Cluster.connect(scripted.bootstrap, timeout_s=0.2) as cluster,
+        Reader(cluster, {KEY: 0}) as reader,
+    ):
+        scripted.answer(MetadataRequest, describing(scripted, leaders={"orders": [-1]}))
+        cluster.forget_leaders(["orders"])
+        with pytest.raises(Refused, match="partition orders-0 has no leader now"):
+            reader.poll(10)
+
+
 def test_leader_that_never_answers_is_given_up(scripted: ScriptedBroker) -> None:
     scripted.answer(FetchRequest, Accident.HANG_UP)
     with (

@@ -101,6 +101,23 @@ def test_clean_stop_keeps_the_leader_epochs_and_a_kill_begins_new_ones(tmp_path:
     assert leader_epochs(data) == [1, 1]
 
 
+def test_metadata_log_that_was_emptied_is_no_new_node(tmp_path: Path) -> None:
+    """Topics, users and rights would be forgotten, and the first password be the one that everybody knows."""
+    with Broker(tmp_path) as broker:
+        broker.create_topic("orders")
+        broker.produce("orders", ["kept"])
+    directory = tmp_path / "__cluster_metadata-0"
+    for file in directory.glob("*.log"):
+        file.write_bytes(b"")
+    with pytest.raises(Exception, match=r"is empty, and there are partitions that it should tell of"):
+        Broker(tmp_path).start()
+    assert [path.stat().st_size for path in directory.glob("*.log")] == [0], "nothing was begun"
+    shutil.rmtree(directory)
+    with Broker(tmp_path) as broker:
+        assert broker.topics() == {}
+    assert (tmp_path / "orders-0" / f"{0:020d}.log").stat().st_size > 0
+
+
 def test_topic_made_and_deleted_leaves_no_directory_and_no_stray(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with Broker(data) as broker:

@@ -138,6 +138,17 @@ def test_unwritable_directory_is_one_sentence(tmp_path: Path) -> None:
     assert "Errno" not in said
 
 
+def test_damaged_directory_is_named_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    Path("data", "meta.properties").touch()
+    done = run_serve("--data", "data", "--kafka", "127.0.0.1:0", "--console", "off")
+    assert done.returncode == 1
+    assert one_sentence(done.stderr).startswith("Error: data/meta.properties has no version")
+
+
 def test_second_broker_on_a_directory_is_one_sentence(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
         done = run_serve("--data", str(served.data), "--kafka", "127.0.0.1:0", "--console", "off")

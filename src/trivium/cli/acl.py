@@ -192,7 +192,7 @@ def _show(title: str, found: Sequence[Acl], as_json: bool) -> None:
         return
     if not found:
         with writing():
-            click.echo("There are none.")
+            click.echo("There are none; 'trivium acl allow' makes one.")
         return
     from trivium.cli.tables import show_table
 

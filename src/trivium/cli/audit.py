@@ -49,6 +49,8 @@ def command(
 
 
 def _events(file: Path) -> Iterator[dict[str, Any]]:
+    """Lines that are no events, such as one that a full disk has cut, are left out and counted."""
+    events = others = bad_line = 0
     try:
         with file.open(encoding="utf-8", errors="replace") as lines:
             for number, line in enumerate(lines, start=1):
@@ -57,13 +59,20 @@ def _events(file: Path) -> Iterator[dict[str, Any]]:
                 except ValueError:
                     event = None
                 if not isinstance(event, dict):
-                    click.echo(f"Line {number} is no event, and left out.", err=True)
+                    others += 1
+                    bad_line = bad_line or number
                     continue
+                events += 1
                 yield event
     except OSError as error:
         raise click.ClickException(
             f"{file} cannot be read: {error.strerror}; 'trivium config' shows a node's audit.file."
         ) from error
+    if others and not events:
+        raise click.ClickException(f"{file} is no audit trail: none of its lines is an event.")
+    if others:
+        left_out = "1 line is" if others == 1 else f"{others:,} lines are"
+        click.echo(f"{left_out} no event, and left out; see line {bad_line}.", err=True)
 
 
 def _show(event: dict[str, Any], as_json: bool) -> None:

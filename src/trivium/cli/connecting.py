@@ -55,8 +55,6 @@ def reach(bootstrap: str, *, carries_secrets: bool = False) -> Iterator[Cluster]
         raise click.BadParameter(printable(str(error)), param_hint="--broker") from error
     except ClientError as error:
         raise click.ClickException(printable(str(error))) from error
-    except KeyboardInterrupt:
-        raise click.exceptions.Exit(1) from None
 
 
 def _require_this_machine(bootstrap: str) -> None:

@@ -57,7 +57,13 @@ def command() -> None:
 @broker_option
 @json_option
 def list_all(bootstrap: str, as_json: bool) -> None:
-    """List all groups and their states."""
+    """List all groups and their states.
+
+    \b
+    Examples:
+      trivium group list
+      trivium group list --json | jq -r '.groups[] | select(.state == "Empty") | .group'
+    """
     with reach(bootstrap) as cluster:
         rows = [
             GroupRow(group.group_id, group.state, group.group_type, group.protocol_type)

@@ -44,7 +44,9 @@ def read_lines(
 
     ``on_idle`` is called before waiting for more, ``on_read`` with the size of what was read.
     """
-    rest = b""
+    begun: list[bytes] = []
+    """The pieces of a line whose end is still to come: joined once, however long it is."""
+    begun_bytes = 0
     while True:
         if not _has_more(stream):
             on_idle()
@@ -52,12 +54,18 @@ def read_lines(
         if not data:
             break
         on_read(len(data))
-        *lines, rest = (rest + data).split(b"\n")
-        yield from lines
-        if len(rest) > RECORD_BYTES_MAX:
+        first, *others = data.split(b"\n")
+        begun.append(first)
+        begun_bytes += len(first)
+        if others:
+            yield b"".join(begun)
+            *lines, rest = others
+            yield from lines
+            begun, begun_bytes = [rest], len(rest)
+        if begun_bytes > RECORD_BYTES_MAX:
             raise BadLine(f"A line is longer than a record may be ({RECORD_BYTES_MAX:,} bytes)")
-    if rest:
-        yield rest
+    if begun_bytes:
+        yield b"".join(begun)
 
 
 def parse_lines(lines: Iterable[bytes], parse: Callable[[bytes], NewRecord]) -> Iterator[NewRecord]:

@@ -204,7 +204,7 @@ def show_directory(console: Console, facts: Facts) -> None:
     state = (
         "stopped cleanly"
         if facts["clean_shutdown"]
-        else "not stopped cleanly: shown as recovery would leave it"
+        else "in use, or not stopped cleanly: shown as recovery would leave it"
     )
     console.print(
         f"[bold]{escape(facts['directory'])}[/bold]  "

@@ -1,10 +1,16 @@
-"""A group of commands that are imported when they are called: ``--help`` is instant."""
+"""A group of commands that are imported when they are called: ``--help`` is instant.
+
+What goes wrong in any of them ends alike: a sentence that cannot command a terminal, or silence and exit code
+130 after Ctrl-C.
+"""
 
 import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import click
+
+from trivium.cli.output import printable
 
 
 class LazyGroup(click.Group):
@@ -36,6 +42,17 @@ class LazyGroup(click.Group):
             for nearest in get_close_matches(name, self._sentences, n=1):
                 ctx.fail(f"No such command {name!r}. Did you mean {nearest!r}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            # It may quote a file or a broker, and those may hold anything.
+            said = "\n".join(map(printable, error.message.split("\n")))
+            error.message = said  # type: ignore[misc] # final, and yet what click shows
+            raise
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(130) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table: click would import every command to ask for its first sentence."""

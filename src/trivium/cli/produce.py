@@ -143,7 +143,7 @@ def _send(
     partition: int | None,
     report: Report,
 ) -> None:
-    with progress("sending", _size_bytes(file), "bytes") as advance:
+    with progress("sending", _size_bytes(file), "bytes", is_typed=file.isatty()) as advance:
         try:
             for record in parse_lines(read_lines(file, producer.flush, advance), parse):
                 producer.send(

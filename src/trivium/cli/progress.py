@@ -8,9 +8,14 @@ REFRESHES_PER_SECOND = 4
 
 
 @contextmanager
-def progress(title: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-    """Gives a function to call with how much more is done; ``total`` is None where nobody knows the end."""
-    if not sys.stderr.isatty():
+def progress(
+    title: str, total: int | None, unit: str, *, is_typed: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with how much more is done; ``total`` is None where nobody knows the end.
+
+    ``is_typed``: the work is what somebody types, and a bar would stand between the lines.
+    """
+    if is_typed or not sys.stderr.isatty():
         yield lambda more: None
         return
     from rich.console import Console

@@ -82,10 +82,10 @@ def list_quotas(bootstrap: str, as_json: bool) -> None:
         return
     with writing():
         for each in found:
-            limits = ", ".join(f"{key}={value:g}" for key, value in sorted(each.limits.items()))
+            limits = ", ".join(f"{key}={_plain(value)}" for key, value in sorted(each.limits.items()))
             click.echo(f"{_whose(each.entity)}: {limits}")
         if not found:
-            click.echo("There are none.")
+            click.echo("There are no quotas yet; 'trivium quota set' makes one.")
 
 
 @command.command("set")
@@ -122,7 +122,7 @@ def _alter(limits: Mapping[str, float | None], entity: Mapping[str, str | None],
         alter_quotas(cluster, entity, limits)
     with writing():
         for key, value in limits.items():
-            said = "has no limit any more" if value is None else f"is limited to {value:g}"
+            said = "has no limit any more" if value is None else f"is limited to {_plain(value)}"
             click.echo(f"{_whose(entity)}: {key} {said}.")
 
 
@@ -140,6 +140,11 @@ def _known(key: str) -> str:
     if key not in LIMITS:
         raise click.UsageError(f"{key!r} is no limit; there are {', '.join(LIMITS)}.")
     return key
+
+
+def _plain(limit: float) -> str:
+    """As it was written: all its digits, and no exponent."""
+    return str(int(limit)) if limit.is_integer() else str(limit)
 
 
 def _whose(entity: Mapping[str, str | None]) -> str:

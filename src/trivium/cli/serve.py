@@ -165,5 +165,5 @@ def _operating_system_says(error: OSError) -> str:
 
 
 def _as_sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:] if not text.startswith(("/", "_", ".")) else text
+    """Its first word is left alone: often it is a path or a host, which is another one in capitals."""
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -96,7 +96,13 @@ command.add_command(records)
 @broker_option
 @json_option
 def list_topics(internal: bool, bootstrap: str, as_json: bool) -> None:
-    """List all topics with their sizes."""
+    """List all topics with their sizes.
+
+    \b
+    Examples:
+      trivium topic list
+      trivium topic list --internal --json | jq '.topics[] | {topic, size_bytes}'
+    """
     with reach(bootstrap) as cluster:
         topics = [topic for topic in cluster.topics().values() if internal or not topic.is_internal]
         extents = Extents.survey(cluster, topics)

@@ -85,7 +85,7 @@ def list_command(bootstrap: str, as_json: bool) -> None:
     type=click.Choice(list(RIGHTS)),
     default="none",
     show_default=True,
-    help="What it may do everywhere; none: only what access control lists allow.",
+    help="What it may do everywhere: write includes read; none: only what access control lists allow.",
 )
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @click.option("--random", "is_random", is_flag=True, help="Make a password, and show it once.")

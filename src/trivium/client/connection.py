@@ -64,6 +64,8 @@ class Connection:
         self.address = address
         self.versions = Versions({})
         self._has_negotiated = False
+        self._has_answered = False
+        """Whether anything was answered beside the versions, which brokers tell before any login."""
         self._socket = sock
         self._client_id = client_id
         self._framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
@@ -115,12 +117,14 @@ class Connection:
         received = self._frame(deadline)
         due = self._due.popleft()
         try:
-            return self._decode(received, due)
+            answer = self._decode(received, due)
         except DecodeError as error:
             self.close()
             raise ConnectionLost(
                 f"The answer of {self.address} to {api_name(due.asked.API_KEY)} makes no sense: {error}."
             ) from error
+        self._has_answered = self._has_negotiated
+        return answer
 
     def wait(self, timeout_s: float) -> bool:
         """Whether something has arrived, after at most this long."""
@@ -212,8 +216,10 @@ class Connection:
     def _lost(self, error: OSError) -> ClientError:
         self.close()
         ended = f"The connection to {self.address} ended: {error.strerror or 'the broker closed it'}"
-        if self._has_negotiated:
+        if self._has_answered:
             return ConnectionLost(f"{ended}.")
+        if self._has_negotiated:
+            return ConnectionLost(f"{ended} without an answer. Perhaps it wants a login (--user).")
         return ConnectionLost(f"{ended} before it said a word; check the port, and whether it wants TLS.")
 
 

@@ -130,5 +130,8 @@ _SENTENCES: Final = {
         "The {subject} has no coordinator now; see whether all brokers are up."
     ),
     ErrorCode.TOPIC_DELETION_DISABLED: "This cluster does not delete topics (delete.topic.enable is false).",
-    ErrorCode.KAFKA_STORAGE_ERROR: "The disk of the {subject} has failed at its broker; look into its log.",
+    ErrorCode.KAFKA_STORAGE_ERROR: (
+        "The broker cannot use its files of the {subject}: a disk has failed, or they are damaged. "
+        "Its log says more."
+    ),
 }

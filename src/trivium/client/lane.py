@@ -23,6 +23,7 @@ from typing import Final
 
 from trivium.client.deadline import Deadline, pause_s
 from trivium.client.topology import TopicPartition
+from trivium.messages.errors import ErrorCode
 from trivium.records.batch import read_header
 from trivium.records.record import Record
 
@@ -51,6 +52,9 @@ class Batch:
     """The number of its first record, from the first sending on."""
 
     attempts: int = 0
+
+    refusal: ErrorCode | None = None
+    """What the last answer said, if it was a refusal that may pass."""
 
     encoded: bytes | None = None
     """Its bytes, instead of records, if somebody has built them."""

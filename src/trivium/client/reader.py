@@ -48,6 +48,15 @@ class _Piece:
     offset_end: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """A partition that is asked for again, but not for ever."""
+
+    attempts: int
+    until: Deadline
+    patience: Deadline
+
+
 class Reader:
     def __init__(
         self,
@@ -65,7 +74,7 @@ class Reader:
         self._fetcher = Fetcher(cluster, self._settings)
         self._queue: deque[Iterator[_Piece]] = deque()
         self._rest: _Piece | None = None
-        self._pauses: dict[TopicPartition, tuple[int, Deadline]] = {}
+        self._pauses: dict[TopicPartition, _Pause] = {}
         self.positions: dict[TopicPartition, int] = {}
         self._fetch_offsets: dict[TopicPartition, int] = {}
         self.high_watermarks: dict[TopicPartition, int] = {}
@@ -115,14 +124,14 @@ class Reader:
         """What to ask whom."""
         wanted: dict[int, dict[TopicPartition, int]] = {}
         for key, offset in self._fetch_offsets.items():
-            if key in self._pauses and not self._pauses[key][1].has_passed:
+            if key in self._pauses and not self._pauses[key].until.has_passed:
                 continue
             try:
                 wanted.setdefault(self._cluster.leader(key), {})[key] = offset
             except Refused as refusal:
                 if refusal.code is not ErrorCode.LEADER_NOT_AVAILABLE:
                     raise
-                self._pause(key)
+                self._pause(key, refusal)
         return wanted
 
     def _take(self, fetched: Fetched) -> None:
@@ -132,7 +141,7 @@ class Reader:
         if fetched.code is ErrorCode.OFFSET_OUT_OF_RANGE and self._reset_to is not None:
             self._reset(key)
         elif fetched.code.is_retriable:
-            self._pause(key)
+            self._pause(key, Refused(fetched.code, f"partition {key}"))
         elif fetched.code is not ErrorCode.NONE:
             raise Refused(fetched.code, f"partition {key}")
         else:
@@ -141,10 +150,14 @@ class Reader:
             self._queue.append(self._unpack(fetched))
             self._fetch_offsets[key] = _offset_behind(fetched)
 
-    def _pause(self, key: TopicPartition) -> None:
+    def _pause(self, key: TopicPartition, refusal: Refused) -> None:
         """Something is wrong that may pass: look for the leader again, a little later each time."""
-        attempts = self._pauses[key][0] + 1 if key in self._pauses else 1
-        self._pauses[key] = (attempts, Deadline(pause_s(attempts)))
+        before = self._pauses.get(key)
+        if before is not None and before.patience.has_passed:
+            raise refusal
+        attempts = before.attempts + 1 if before else 1
+        patience = before.patience if before else Deadline(self._cluster.timeout_s)
+        self._pauses[key] = _Pause(attempts, Deadline(pause_s(attempts)), patience)
         self._cluster.forget_leaders([key.topic])
 
     def _reset(self, key: TopicPartition) -> None:

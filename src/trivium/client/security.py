@@ -77,7 +77,10 @@ class Security:
         except OSError as error:
             sock.close()
             reason = getattr(error, "reason", None) or error
-            raise Unreachable(f"{address} does not speak TLS as it should: {reason}.") from error
+            raise Unreachable(
+                f"{address} does not speak TLS as it should ({reason}); check the port, and whether it is "
+                "an encrypted one."
+            ) from error
 
     # -- SASL --------------------------------------------------------------------------------------
 

@@ -230,6 +230,7 @@ class Shipper:
         if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             self._acknowledge(key, batch, said.base_offset)
         elif code.is_retriable or (code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and lane.is_mending):
+            batch.refusal = code
             self._put_back(key, batch)
         else:
             # Refused now, but perhaps written by an earlier attempt whose answer was lost: nobody can tell.
@@ -275,8 +276,7 @@ class Shipper:
             if oldest.deadline.has_passed:
                 if oldest.attempts:
                     self._lose_track()
-                why = f"Records for {lane.key} were not acknowledged in time; see whether all brokers are up."
-                self._give_up_lane(lane, TimedOut(why))
+                self._give_up_lane(lane, TimedOut(_why_in_vain(lane.key, oldest.refusal)))
 
     def _lose_track(self) -> None:
         """Nobody knows whether the broker has a batch: the numbers behind it would mean nothing."""
@@ -309,6 +309,11 @@ _LOST_TRACK: Final = frozenset(
 
 def _delivery(key: TopicPartition, batch: Batch, base_offset: int, error: ClientError | None) -> Delivery:
     return Delivery(key, batch.records_count, batch.size_bytes, base_offset, error)
+
+
+def _why_in_vain(key: TopicPartition, refusal: ErrorCode | None) -> str:
+    said = "See whether all brokers are up." if refusal is None else Refused(refusal, f"partition {key}")
+    return f"Records for {key} were not acknowledged in time. {said}"
 
 
 def _take(lanes: list[Lane]) -> dict[TopicPartition, Batch]:

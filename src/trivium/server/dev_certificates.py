@@ -54,7 +54,7 @@ class DevAuthority:
             else:
                 self._make()
         except OSError as error:
-            raise CannotCertify(f"{error.filename or directory}: {error.strerror}.") from error
+            raise CannotCertify(f"{error.filename or directory} cannot be used: {error.strerror}.") from error
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             raise CannotCertify(
                 f"{self.pair.certificate} and its key are no authority of ours: "
@@ -124,7 +124,9 @@ class DevAuthority:
         try:
             _write(pair, [builder.sign(self._key, hashes.SHA256()), self._certificate], key)
         except OSError as error:
-            raise CannotCertify(f"{error.filename or self.directory}: {error.strerror}.") from error
+            raise CannotCertify(
+                f"{error.filename or self.directory} cannot be written: {error.strerror}."
+            ) from error
 
 
 def names_of_this_machine() -> list[str]:

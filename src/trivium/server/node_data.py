@@ -102,6 +102,7 @@ class NodeData:
         self.meta = self.store.directories[0].meta
         try:
             self._require_directories(metadata_path, paths)
+            self._require_metadata()
             self._set_up(files, timers, metadata_path, paths)
         except (LogError, Refused) as error:
             # A directory that is full does not close cleanly either; there is something worse to tell.
@@ -185,6 +186,18 @@ class NodeData:
             )
         if all(path in failed for path in paths):
             raise DirectoryRefused(f"no log directory can be opened: {'; '.join(failed.values())}")
+
+    def _require_metadata(self) -> None:
+        """An empty log beside partitions has lost what it said: beginning anew would forget topics, users and
+        rights, and let in whoever knows a new node's first password. Partitions come after the metadata that
+        tell of them, so no crash leaves this behind."""
+        log = self.store.get(METADATA_TOPIC, 0)
+        strays = [name for directory in self.store.directories for name in directory.opening.strays]
+        if log is not None and log.log_end_offset == 0 and strays:
+            raise DirectoryRefused(
+                f"{log.name} is empty, and there are partitions that it should tell of, such as "
+                f"{min(strays)}: put its files back, or remove {log.name} to begin anew without them"
+            )
 
     def _snapshot_rules(self) -> SnapshotRules:
         return SnapshotRules(
