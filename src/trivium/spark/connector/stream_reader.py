@@ -134,7 +134,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         settle()
         if isinstance(partition, OffsetRange):
-            yield from read_rows(open_broker(self._options).pieces(partition), partition, self._columns)
+            origin = open_broker(self._options, patience_s=self._options.poll_timeout_ms / 1000)
+            yield from read_rows(origin.pieces(partition), partition, self._columns)
 
     # -- inside ----------------------------------------------------------------------------------
 
