@@ -88,6 +88,21 @@ def test_check_without_a_broker_is_a_warning(tmp_path: Path) -> None:
     assert "--offline" in checked["findings"][0]["remedy"]
 
 
+@pytest.mark.parametrize("table_format", ["delta", "iceberg", "parquet"])
+def test_file_where_a_table_is_to_lie_is_a_mistake(tmp_path: Path, table_format: str) -> None:
+    (tmp_path / "lake").touch()
+    sink = f'{{ format = "{table_format}", path = "{tmp_path}/lake/orders" }}'
+    file = tmp_path / "shop.toml"
+    file.write_text(WRONG.replace("idd", "id").replace('{ topic = "out" }', sink))
+    checked = run("pipeline", "check", str(file), "--broker", NOBODY, "--json")
+    assert checked.exit_code == 1
+    (error,) = (each for each in json.loads(checked.stdout)["findings"] if each["severity"] == "error")
+    assert error["what"].endswith(f"/lake/orders cannot be written: {tmp_path}/lake is no folder.")
+    assert "lake is no folder" in complaint("pipeline", "run", str(file))
+    assert facts("pipeline", "check", str(file), "--offline")["errors"] == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["lake", "shop.toml"]
+
+
 def test_check_asks_the_broker_about_topics(tmp_path: Path, bootstrap: str, name: str) -> None:
     output("pipeline", "new", name, "--to", str(tmp_path))
     result = run("pipeline", "check", str(tmp_path / f"{name}.toml"), "--broker", bootstrap)

@@ -10,7 +10,14 @@ from trivium.cli.pipeline_file import door_of, file_argument, pipeline_broker_op
 from trivium.client.cluster import Cluster
 from trivium.client.door import Door
 from trivium.client.errors import ClientError
-from trivium.pipeline.checking import broker_findings, check, in_order, relations_of, unreachable
+from trivium.pipeline.checking import (
+    broker_findings,
+    check,
+    folder_findings,
+    in_order,
+    relations_of,
+    unreachable,
+)
 from trivium.pipeline.checking.broker import BROKER_TIMEOUT_S
 from trivium.pipeline.checking.graph import graph_of
 from trivium.pipeline.definition import Definition
@@ -38,14 +45,14 @@ class FlowRow:
 
 @click.command("check")
 @file_argument
-@click.option("--offline", is_flag=True, help="Ask no broker: topics and rights are believed.")
+@click.option("--offline", is_flag=True, help="Ask neither broker nor disk: topics and folders are believed.")
 @pipeline_broker_option
 @json_option
 def command(file: str, offline: bool, bootstrap: str | None, as_json: bool) -> None:
     """Find mistakes in a pipeline before Spark starts.
 
-    Looks at the file, its schemas and its SQL, and asks the broker about topics and rights. Exit code 1 where
-    there are errors; warnings alone are none.
+    Looks at the file, its schemas and its SQL, asks the broker about topics and rights, and the disk whether
+    tables and state can be written. Exit code 1 where there are errors; warnings alone are none.
 
     \b
     Examples:
@@ -62,7 +69,8 @@ def command(file: str, offline: bool, bootstrap: str | None, as_json: bool) -> N
     if definition is not None and not any(each.severity is Severity.ERROR for each in findings):
         findings = in_order(definition, [*findings, *_tables(definition)])
     if definition is not None and not offline:
-        findings = in_order(definition, [*findings, *_asked(definition, door_of(definition, bootstrap))])
+        asked = [*folder_findings(definition), *_asked(definition, door_of(definition, bootstrap))]
+        findings = in_order(definition, [*findings, *asked])
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     if as_json:
         write_json(

@@ -18,7 +18,7 @@ from trivium.cli.pipeline_spark import running_spark
 from trivium.cli.pipeline_watching import watching
 from trivium.client.door import Door
 from trivium.client.errors import ClientError
-from trivium.pipeline.checking import check
+from trivium.pipeline.checking import check, folder_findings, in_order
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Severity
 from trivium.pipeline.flow import Flow
@@ -47,7 +47,8 @@ class SummaryRow:
 def runnable(file: str) -> Definition:
     """The pipeline in a file, if it has no mistakes."""
     definition = read_pipeline(file)
-    errors = [each for each in check(definition) if each.severity is Severity.ERROR]
+    findings = in_order(definition, [*check(definition), *folder_findings(definition)])
+    errors = [each for each in findings if each.severity is Severity.ERROR]
     if errors:
         raise click.ClickException(
             printable(f"{file}: {errors[0]} 'trivium pipeline check {file}' shows all mistakes.")

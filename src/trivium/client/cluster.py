@@ -59,6 +59,8 @@ class Cluster:
         security: Security = PLAINTEXT,
     ) -> None:
         self.timeout_s = timeout_s
+        self.patience_s = 0.0
+        """How long a broker that is away is waited for, if that is longer than calls wait by themselves."""
         self.topology = Topology()
         self._bootstrap = tuple(bootstrap)
         self._client_id = client_id
@@ -76,12 +78,25 @@ class Cluster:
         client_id: str = "trivium",
         timeout_s: float = TIMEOUT_S,
         security: Security = PLAINTEXT,
+        patience_s: float = 0.0,
     ) -> "Cluster":
-        """The cluster behind ``HOST:PORT[,HOST:PORT…]``, reached: nobody there is an error at once."""
+        """The cluster behind ``HOST:PORT[,HOST:PORT…]``, reached: nobody there is an error at once.
+
+        With ``patience_s`` a broker that is away is waited for so long, here and in all calls.
+        """
         addresses = parse_addresses(bootstrap)
         cluster = cls(addresses, client_id=client_id, timeout_s=timeout_s, security=security)
-        cluster.anyone(Deadline(timeout_s))
-        return cluster
+        cluster.patience_s = patience_s
+        failure: ClientError | None = None
+        for _ in attempts(Deadline(patience_s)):
+            try:
+                cluster.anyone(Deadline(timeout_s))
+            except (Unreachable, ConnectionLost, TimedOut) as error:
+                failure = error
+            else:
+                return cluster
+        assert failure is not None
+        raise failure
 
     def __enter__(self) -> "Cluster":
         return self
@@ -112,8 +127,8 @@ class Cluster:
 
         When the deadline comes first it is the last answer, errors and all, if there was one.
         """
-        deadline = deadline or Deadline(self.timeout_s)
-        patience = deadline.within(UNREACHABLE_PATIENCE_S)
+        deadline = deadline or Deadline(max(self.timeout_s, self.patience_s))
+        patience = deadline.within(max(UNREACHABLE_PATIENCE_S, self.patience_s))
         last: R | None = None
         failure: ClientError | None = None
         for _ in attempts(deadline):

@@ -19,6 +19,9 @@ class Door:
         """Reached: nobody there, or not let in, is an error at once."""
         return Cluster.connect(self.bootstrap, client_id=client_id, security=self.security)
 
-    def borrow(self, *, client_id: str = "trivium") -> AbstractContextManager[Cluster]:
-        """The same for a short while, from a process that comes back soon."""
-        return borrowed(self.bootstrap, client_id=client_id, security=self.security)
+    def borrow(
+        self, *, client_id: str = "trivium", patience_s: float = 0.0
+    ) -> AbstractContextManager[Cluster]:
+        """The same for a short while, from a process that comes back soon; a broker that is away is waited
+        for so long."""
+        return borrowed(self.bootstrap, client_id=client_id, security=self.security, patience_s=patience_s)

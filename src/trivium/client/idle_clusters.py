@@ -35,6 +35,7 @@ class Address(NamedTuple):
     client_id: str
     timeout_s: float
     security: Security
+    patience_s: float
 
 
 class _Idle(NamedTuple):
@@ -54,11 +55,12 @@ def borrowed(
     client_id: str = "trivium",
     timeout_s: float = TIMEOUT_S,
     security: Security = PLAINTEXT,
+    patience_s: float = 0.0,
 ) -> Iterator[Cluster]:
-    """A cluster for the time of a ``with``; nobody there is an error at once."""
-    wanted = Address(bootstrap, client_id, timeout_s, security)
+    """A cluster for the time of a ``with``; nobody there is an error at once, or after ``patience_s``."""
+    wanted = Address(bootstrap, client_id, timeout_s, security, patience_s)
     cluster = _take(wanted) or Cluster.connect(
-        bootstrap, client_id=client_id, timeout_s=timeout_s, security=security
+        bootstrap, client_id=client_id, timeout_s=timeout_s, security=security, patience_s=patience_s
     )
     owner = os.getpid()
     with ExitStack() as unless_kept:

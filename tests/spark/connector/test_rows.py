@@ -5,6 +5,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tests.spark.connector.reads import HEADERS, TYPES, lower, schema
 from trivium.records.batch import build_batch
+from trivium.records.compression import Compression
 from trivium.records.record import Record
 from trivium.spark.connector.errors import BadOption, ConnectorError
 from trivium.spark.connector.origin import make_piece
@@ -60,3 +61,22 @@ def test_records_that_contradict_their_checksum_are_a_sentence() -> None:
     batch[-2] ^= 1
     with pytest.raises(ConnectorError, match="Topic t, partition 3 is damaged between offsets 5 and 9"):
         list(read_rows(iter([make_piece(wanted, bytes(batch), 5, ())]), wanted, ("value",)))
+
+
+@pytest.mark.parametrize(("compression", "count"), [(Compression.NONE, 2), (Compression.LZ4, 5)])
+def test_piece_becomes_batches_of_rows_of_a_bounded_size(
+    monkeypatch: pytest.MonkeyPatch, compression: Compression, count: int
+) -> None:
+    """Compressed ones are larger as rows than they look."""
+    batches = [
+        build_batch([Record(0, 0, None, bytes([at]) * 100)], base_offset=at, compression=compression)
+        for at in range(5)
+    ]
+    monkeypatch.setattr("trivium.spark.connector.rows.ROWS_BYTES", len(batches[0]) * 3)
+    wanted = OffsetRange("t", 0, 0, 5)
+    pieces = iter([make_piece(wanted, b"".join(batches), 0, ())])
+    found = list(read_rows(pieces, wanted, ("value", "offset")))
+    assert len(found) == count
+    assert [offset for rows in found for offset in rows.column("offset").to_pylist()] == [0, 1, 2, 3, 4]
+    values = [value for rows in found for value in rows.column("value").to_pylist()]
+    assert values == [bytes([at]) * 100 for at in range(5)]

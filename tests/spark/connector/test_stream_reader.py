@@ -220,6 +220,31 @@ def test_topic_made_anew_is_named_also_if_it_has_grown_beyond_the_old_one(
         reader.latestOffset(start, ALL)
 
 
+@pytest.mark.parametrize("count", [1, 3, 5])
+@pytest.mark.parametrize("is_available_now", [False, True])
+def test_topic_made_anew_is_read_from_its_beginning_without_fail_on_data_loss(
+    bootstrap: str, cluster: Cluster, name: str, count: int, is_available_now: bool
+) -> None:
+    topic = make_topic(cluster, name, 1)
+    write(cluster, topic, *"abc")
+    options = broker_options(bootstrap, topic, failOnDataLoss=False, minOffsetsPerTrigger=100)
+    reader = stream(options)
+    start = {topic: {"0": 3}}
+    assert reader.latestOffset(start, ReadMinRows(100)) == start
+    delete_topics(cluster, [topic])
+    eventually(lambda: topic in cluster.topics(), False)
+    cluster.forget_leaders([topic])
+    make_topic(cluster, name, 1)
+    write(cluster, topic, *"defgh"[:count])
+    if is_available_now:
+        reader.prepareForTriggerAvailableNow()
+    back = reader.latestOffset(start, ReadMinRows(100))
+    assert (back, reader.partitions(start, back)) == ({topic: {"0": 0}}, [])
+    end = reader.latestOffset(back, ALL)
+    assert values(reader, reader.partitions(back, end)) == [letter.encode() for letter in "defgh"[:count]]
+    assert reader.latestOffset(end, ALL) == end
+
+
 def test_topic_of_a_pattern_that_is_gone_is_named(bootstrap: str, cluster: Cluster, name: str) -> None:
     topic = make_topic(cluster, name, 1)
     reader = stream({"kafka.bootstrap.servers": bootstrap, "subscribePattern": name})

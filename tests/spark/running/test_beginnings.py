@@ -4,15 +4,19 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from tests.spark.connector.reads import DEFAULT, schema
 from trivium.client.admin_topics import delete_topics
 from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline import Pipeline, parquet
 from trivium.pipeline.definition import Definition
-from trivium.pipeline.source import TopicSource
-from trivium.spark.running.beginnings import Positions, beginning
+from trivium.pipeline.source import Expired, TopicSource
+from trivium.spark.running.beginnings import Positions, beginning, topics_file
 from trivium.spark.running.errors import CannotRun
+from trivium.spark.running.topics import FILE_OPTION, TopicsOfFlow
+from trivium.spark.running.topics_reader import TopicsReader
 from trivium.testing import Broker
 
 
@@ -35,6 +39,19 @@ def has_run(definition: Definition) -> None:
     (checkpoint / "metadata").write_text(json.dumps({"id": "q1"}))
 
 
+def reader(definition: Definition, broker: Broker) -> TopicsReader:
+    (flow,), (source,) = definition.flows, definition.sources
+    assert isinstance(source, TopicSource)
+    options = {
+        "kafka.bootstrap.servers": broker.bootstrap,
+        "subscribepattern": "orders.*",
+        "startingoffsets": "earliest",
+        "failondataloss": str(source.expired is not Expired.SKIP),
+        FILE_OPTION: topics_file(definition, flow, source),
+    }
+    return TopicsOfFlow(options).streamReader(schema(*DEFAULT))
+
+
 @pytest.mark.parametrize("expired", ["fail", "skip"])
 def test_topic_made_anew_since_the_last_run_is_named(tmp_path: Path, expired: str) -> None:
     definition = shop(tmp_path, expired)
@@ -44,6 +61,7 @@ def test_topic_made_anew_since_the_last_run_is_named(tmp_path: Path, expired: st
         has_run(definition)
         broker.produce("orders2", [b"a"])
         assert start(definition, broker) == {TopicPartition("orders", 0): 0, TopicPartition("orders2", 0): -2}
+        reader(definition, broker).latestOffset({"orders": {"0": 1}, "orders2": {"0": 1}}, ReadAllAvailable())
         with Door(broker.bootstrap).connect() as cluster:
             delete_topics(cluster, ["orders2"])
         broker.produce("orders2", [b"b", b"c"])
@@ -53,6 +71,32 @@ def test_topic_made_anew_since_the_last_run_is_named(tmp_path: Path, expired: st
         for _ in range(2):
             with pytest.raises(CannotRun, match=r"Topic orders2 was deleted and made anew .* Reset the flow"):
                 start(definition, broker)
+
+
+def remake(broker: Broker, topic: str, *values: bytes) -> None:
+    with Door(broker.bootstrap).connect() as cluster:
+        delete_topics(cluster, [topic])
+    broker.produce(topic, list(values))
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_topic_made_anew_is_read_from_its_beginning_where_that_is_wanted(tmp_path: Path, count: int) -> None:
+    """Whatever its length; and each time until Spark has written down that it went back."""
+    definition, everything = shop(tmp_path, "skip"), ReadAllAvailable()
+    with Broker() as broker:
+        broker.produce("orders", [b"a", b"b", b"c"])
+        first = reader(definition, broker)
+        read = first.latestOffset(first.initialOffset(), everything)
+        remake(broker, "orders", *[b"%d" % number for number in range(count)])
+        for _ in range(2):  # Killed before Spark wrote down the answer, it asks with the old offsets again.
+            again = reader(definition, broker)
+            for _ in range(2):
+                assert again.latestOffset(read, everything) == {"orders": {"0": 0}}
+        assert reader(definition, broker).latestOffset({"orders": {"0": 0}}, everything) == {
+            "orders": {"0": count}
+        }
+        end = reader(definition, broker).latestOffset({"orders": {"0": count}}, everything)
+        assert end == {"orders": {"0": count}}, "it goes back once"
 
 
 def test_flow_that_begins_anew_takes_the_topics_as_they_are(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.cli.commands import complaint, facts, misuse, output, run
+from trivium.client.admin_topics import delete_topics
+from trivium.client.door import Door
 from trivium.pipeline.sink import delta
 from trivium.spark.tables.stores import open_store
 from trivium.testing import Broker
@@ -68,6 +70,23 @@ def test_runs_go_on_where_they_were_and_the_broker_knows(
     (again,) = facts(*once)["flows"]
     assert again["rows_out"] == 4
     assert sorted(kept.read().column("id").to_pylist()) == [1, 2, 3, 9]
+
+
+def test_topic_made_anew_stops_a_flow_or_is_read_from_its_beginning(spark: SparkSession, file: str) -> None:
+    with Broker() as broker:
+        once = ("pipeline", "run", file, "--trigger", "available-now", "--broker", broker.bootstrap)
+        for ids in ((1, 2, 3), (4, 5, 6, 7, 8)):
+            with Door(broker.bootstrap).connect() as cluster:
+                if "orders" in cluster.topics():
+                    delete_topics(cluster, ["orders"])
+            broker.produce("orders", [json.dumps({"id": number}) for number in ids])
+            if ids[0] == 4:
+                assert "Topic orders was deleted and made anew since shop.kept read it" in complaint(*once)
+                Path(file).write_text(PIPELINE.replace("[flow", 'expired = "skip"\n[flow'))
+            facts(*once)
+        broker.produce("orders", [json.dumps({"id": 9})])
+        facts(*once)
+    assert sorted(open_store(delta("kept")).read().column("id").to_pylist()) == list(range(1, 10))
 
 
 def test_reset_asks_and_leaves_foreign_folders_alone(file: str) -> None:

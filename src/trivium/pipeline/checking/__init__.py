@@ -1,7 +1,7 @@
 """Everything that can be found wrong with a pipeline before Spark starts.
 
 ``check`` reads the definition and the files that it names; ``broker_findings`` asks the broker about its
-topics. Neither starts anything, and both only report.
+topics, and ``folder_findings`` the disk about places. None starts or makes anything; they only report.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,16 @@ from dataclasses import replace
 
 from trivium.pipeline.checking.broker import broker_findings, unreachable
 from trivium.pipeline.checking.flows import flow_findings
+from trivium.pipeline.checking.folders import folder_findings
 from trivium.pipeline.checking.graph import graph_findings, graph_of
+from trivium.pipeline.checking.nesting import nesting_findings
 from trivium.pipeline.checking.relation import Relation
 from trivium.pipeline.checking.sinks import place_findings, sink_findings
 from trivium.pipeline.checking.source_columns import relation_of
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Finding, Severity
 
-__all__ = ["broker_findings", "check", "in_order", "relations_of", "unreachable"]
+__all__ = ["broker_findings", "check", "folder_findings", "in_order", "relations_of", "unreachable"]
 
 
 def check(definition: Definition) -> list[Finding]:
@@ -49,6 +51,7 @@ def _findings(definition: Definition, relations: dict[str, Relation]) -> Iterato
     graph = graph_of(definition)
     yield from graph_findings(definition, graph)
     yield from place_findings(definition, graph)
+    yield from nesting_findings(definition)
     for flow in graph.order:
         yield from flow_findings(definition, graph, flow, relations)
         yield from sink_findings(flow, relations[flow.name.casefold()])

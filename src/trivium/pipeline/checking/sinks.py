@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trivium.pipeline.checking.graph import Graph
+from trivium.pipeline.checking.nesting import whole
 from trivium.pipeline.checking.relation import Relation
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Finding, error
@@ -55,12 +56,7 @@ def place_findings(definition: Definition, graph: Graph) -> Iterator[Finding]:
 def _place(sink: Sink) -> str:
     if isinstance(sink, TopicSink):
         return str(sink)
-    path = sink.table.path
-    return (
-        f"path {path.rstrip('/').removeprefix('file://').removeprefix('./')}"
-        if path
-        else f"table {sink.table}"
-    )
+    return f"path {whole(sink.table.path)}" if sink.table.path else f"table {sink.table}"
 
 
 def _twice(where: str, columns: tuple[Column, ...]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from trivium.client.offsets import EARLIEST, LATEST
 from trivium.client.topology import TopicPartition
-from trivium.spark.connector.errors import BadOption, DataLost, MadeAnew
+from trivium.spark.connector.errors import BadOption, DataLost, FellBack
 from trivium.spark.connector.offsets_json import parse_numbers
 from trivium.spark.connector.origin import Origin
 
@@ -134,8 +134,8 @@ def removed(key: TopicPartition, offset: int, log_start_offset: int) -> DataLost
     )
 
 
-def fell_back(key: TopicPartition, position: int, log_end_offset: int) -> MadeAnew:
-    return MadeAnew(
+def fell_back(key: TopicPartition, position: int, log_end_offset: int) -> FellBack:
+    return FellBack(
         f"Topic {key.topic}, partition {key.partition} ends at offset {log_end_offset}, but was read up to "
         f"{position} before: it was made anew, or its broker lost records."
     )

@@ -33,14 +33,23 @@ _log = logging.getLogger(__name__)
 
 class BrokerOrigin:
     def __init__(
-        self, kafka: KafkaOptions, *, fail_on_data_loss: bool = True, poll_timeout_s: float = 120.0
+        self,
+        kafka: KafkaOptions,
+        *,
+        fail_on_data_loss: bool = True,
+        poll_timeout_s: float = 120.0,
+        patience_s: float = 0.0,
     ) -> None:
         assert kafka.bootstrap is not None
         self._kafka = kafka
         self._fail_on_data_loss = fail_on_data_loss
         self._poll_timeout_s = poll_timeout_s
         self.cluster = Cluster.connect(
-            kafka.bootstrap, client_id=kafka.client_id, timeout_s=kafka.timeout_s, security=kafka.security
+            kafka.bootstrap,
+            client_id=kafka.client_id,
+            timeout_s=kafka.timeout_s,
+            security=kafka.security,
+            patience_s=patience_s,
         )
         self._fetcher = Fetcher(self.cluster, _fetch_settings(kafka))
         self.topic_ids: dict[str, bytes] = {}
@@ -205,11 +214,19 @@ def may_pass(error: ClientError) -> bool:
 _kept: dict[tuple[KafkaOptions, bool, float], BrokerOrigin] = {}
 
 
-def kept_origin(kafka: KafkaOptions, *, fail_on_data_loss: bool, poll_timeout_s: float) -> BrokerOrigin:
-    """The origin that this process has for these settings, with its open connections."""
+def kept_origin(
+    kafka: KafkaOptions, *, fail_on_data_loss: bool, poll_timeout_s: float, patience_s: float = 0.0
+) -> BrokerOrigin:
+    """The origin that this process has for these settings, with its open connections. Where it has none, a
+    broker that is away is waited for so long."""
     key = (kafka, fail_on_data_loss, poll_timeout_s)
     if key not in _kept:
-        _kept[key] = BrokerOrigin(kafka, fail_on_data_loss=fail_on_data_loss, poll_timeout_s=poll_timeout_s)
+        _kept[key] = BrokerOrigin(
+            kafka,
+            fail_on_data_loss=fail_on_data_loss,
+            poll_timeout_s=poll_timeout_s,
+            patience_s=patience_s,
+        )
     return _kept[key]
 
 

@@ -36,8 +36,8 @@ from trivium.spark.connector.origin import Piece, make_piece
 from trivium.spark.connector.ranges import OffsetRange
 from trivium.wire.errors import DecodeError
 
-READ_BYTES: Final = 2 * 1024 * 1024
-"""Read at once, and made into one batch of rows."""
+READ_BYTES: Final = 8 * 1024 * 1024
+"""Read at once, and made into batches of rows (``rows.ROWS_BYTES``)."""
 
 _INTERNAL: Final = "__"
 """How the names of a cluster's own topics begin; a pattern finds none of them."""

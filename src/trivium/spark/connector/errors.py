@@ -20,7 +20,18 @@ class DataLost(ConnectorError):
 
 
 class MadeAnew(DataLost):
-    """A topic is not the one that was read before, or has not all of it any more."""
+    """A topic is not the one that was read before."""
+
+    def __init__(self, what: str) -> None:
+        ConnectorError.__init__(
+            self,
+            f"{what} Start with a new checkpoint to read everything again, or set failOnDataLoss to false to "
+            "go on with the new topic from its beginning.",
+        )
+
+
+class FellBack(DataLost):
+    """A partition has not all that was read of it any more."""
 
     def __init__(self, what: str) -> None:
         ConnectorError.__init__(

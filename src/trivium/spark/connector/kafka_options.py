@@ -19,9 +19,9 @@ from trivium.spark.connector.security import security_of
 
 PREFIX: Final = "kafka."
 
-PARTITION_FETCH_BYTES: Final = 2 * 1024 * 1024
-"""Asked for at once, unless the option says otherwise: twice what a consumer asks for. A fetch costs the same
-for much and for little, and a batch of rows is made of it."""
+PARTITION_FETCH_BYTES: Final = 8 * 1024 * 1024
+"""Asked for at once, unless the option says otherwise: eight times what a consumer asks for. A fetch costs
+the same for much and for little, and batches of rows are made of it (``rows.ROWS_BYTES``)."""
 
 
 @dataclass(frozen=True, slots=True)

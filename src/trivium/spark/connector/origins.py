@@ -20,9 +20,10 @@ def open_origin(options: ReadOptions) -> "BrokerOrigin | DirectoryOrigin":
     )
 
 
-def open_broker(options: ReadOptions) -> BrokerOrigin:
+def open_broker(options: ReadOptions, *, patience_s: float = 0.0) -> BrokerOrigin:
     return kept_origin(
         options.kafka,
         fail_on_data_loss=options.fail_on_data_loss,
         poll_timeout_s=options.poll_timeout_ms / 1000,
+        patience_s=patience_s,
     )

@@ -4,9 +4,10 @@ Spark prunes no columns of a source written in Python: whoever wants only some s
 kernel does not copy the others. Columns and types are those of Spark's Kafka source.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from trivium.records.header import COMPRESSION_BITS, BatchHeader
 from trivium.records.visibility import Visibility
 from trivium.spark.connector.errors import BadOption
 from trivium.spark.connector.origin import Piece, damaged
@@ -26,6 +27,13 @@ COLUMNS: Final = {
     "timestamp": "TIMESTAMP",
     "timestampType": "INT",
 }
+
+ROWS_BYTES: Final = 8 * 1024 * 1024
+"""Of stored batches that become one batch of rows. Each costs the same in Python and in the JVM, so large
+ones are cheaper: of 2 MB a read needs a tenth more of the processor, of 16 MB no less."""
+
+COMPRESSED_WEIGHT: Final = 4
+"""How much larger a compressed batch is taken to be as rows."""
 
 HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
@@ -54,31 +62,46 @@ def check_schema(schema: "StructType") -> tuple[str, ...]:
     return tuple(schema.fieldNames())
 
 
-def rows_of(piece: Piece, wanted: OffsetRange, schema: "pa.Schema") -> "pa.RecordBatch":
+def rows_of(piece: Piece, wanted: OffsetRange, schema: "pa.Schema") -> "Iterator[pa.RecordBatch]":
     """The records of a piece that lie in the range and may be seen."""
     from trivium.records.arrow import to_arrow
 
     offset_start = max(wanted.offset_start, piece.offset_start)
     try:
         visibility = Visibility(piece.aborted)
-        positions = [
-            position
+        seen = (
+            (position, header)
             for position, header in piece.batches
             if visibility.sees(piece.data, position, header)
             and header.offset_end > offset_start
             and header.base_offset < wanted.offset_end
-        ]
-        return to_arrow(
-            piece.data,
-            positions,
-            topic=wanted.topic,
-            partition=wanted.partition,
-            offset_start=offset_start,
-            offset_end=wanted.offset_end,
-            schema=schema,
         )
+        for positions in _parts(seen):
+            yield to_arrow(
+                piece.data,
+                positions,
+                topic=wanted.topic,
+                partition=wanted.partition,
+                offset_start=offset_start,
+                offset_end=wanted.offset_end,
+                schema=schema,
+            )
     except DecodeError as error:
         raise damaged(wanted, offset_start, error) from error
+
+
+def _parts(batches: Iterable[tuple[int, BatchHeader]]) -> Iterator[list[int]]:
+    """Positions of batches that go to Spark together."""
+    positions: list[int] = []
+    weight = 0
+    for position, header in batches:
+        positions.append(position)
+        weight += header.size_bytes * (COMPRESSED_WEIGHT if header.attributes & COMPRESSION_BITS else 1)
+        if weight >= ROWS_BYTES:
+            yield positions
+            positions, weight = [], 0
+    if positions:
+        yield positions
 
 
 def read_rows(
@@ -91,6 +114,4 @@ def read_rows(
 
     schema = pa.schema([SCHEMA.field(name) for name in columns])
     for piece in pieces:
-        rows = rows_of(piece, wanted, schema)
-        if rows.num_rows:
-            yield rows
+        yield from (rows for rows in rows_of(piece, wanted, schema) if rows.num_rows)

@@ -21,7 +21,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from trivium.client.errors import ClientError
-from trivium.client.offsets import LATEST
+from trivium.client.offsets import EARLIEST, LATEST
 from trivium.client.topology import TopicPartition
 from trivium.spark.connector.admission import admit, backlog
 from trivium.spark.connector.bounds import fell_back, resolve_start
@@ -33,6 +33,7 @@ from trivium.spark.connector.origins import open_broker
 from trivium.spark.connector.progress import PublishedProgress
 from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
 from trivium.spark.connector.rows import read_rows
+from trivium.spark.connector.topic_ids import TopicIds
 from trivium.spark.connector.worker_process import fall_silent_if_left, settle
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._progress = PublishedProgress(options.kafka.group_id)
         self._ends: dict[TopicPartition, int] = {}
         """Where partitions ended when they were last looked at."""
-        self._topic_ids: dict[str, bytes] = {}
-        """Of what is read; brokers that are too old for them say zeros."""
+        self._topic_ids = TopicIds()
         self._target: dict[TopicPartition, int] | None = None
         """Where an available-now run ends."""
         self._heard_s = self._admitted_s = time.monotonic()
@@ -71,7 +71,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         options = self._options
         origin = open_broker(options)
         keys = options.subscription.find(origin)
-        self._topic_ids = dict(origin.topic_ids)
+        self._begin(origin.topic_ids)
         return to_json(
             resolve_start(
                 origin,
@@ -104,11 +104,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._bear(error)
             return to_json(starts)
         self._heard_s = time.monotonic()
-        self._check_loss(starts, ends)
+        ends |= self._check_loss(starts, ends)
         if self._target is not None:
             ends = _within(self._target, starts, ends)
         admitted = admit(starts, ends, limit.max_rows) if isinstance(limit, ReadMaxRows) else ends
-        if self._is_too_little(sum(backlog(starts, ends).values()), limit):
+        goes_back = any(ends[key] < start for key, start in starts.items() if key in ends)
+        if not goes_back and self._is_too_little(sum(backlog(starts, ends).values()), limit):
             return to_json(starts)
         if any(admitted.get(key) != at for key, at in starts.items()) or admitted.keys() != starts.keys():
             self._admitted_s = time.monotonic()
@@ -133,7 +134,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         settle()
         if isinstance(partition, OffsetRange):
-            yield from read_rows(open_broker(self._options).pieces(partition), partition, self._columns)
+            origin = open_broker(self._options, patience_s=self._options.poll_timeout_ms / 1000)
+            yield from read_rows(origin.pieces(partition), partition, self._columns)
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -158,13 +160,21 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise error
         _log.warning("%s", error)
 
-    def _check_loss(self, starts: Mapping[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
-        """Topics that were made anew, and partitions that are gone or end before what was read of them."""
-        ids = open_broker(self._options).topic_ids
-        before, self._topic_ids = self._topic_ids, self._topic_ids | ids
+    def _begin(self, ids: Mapping[str, bytes]) -> None:
+        self._topic_ids.begin(ids)
+
+    def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
+        return self._topic_ids.made_anew(open_broker(self._options).topic_ids, starts)
+
+    def _check_loss(
+        self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, int]:
+        """Topics that were made anew, and partitions that are gone or end before what was read of them; gives
+        the ends of a micro-batch that goes back to the beginning of what was made anew."""
+        anew = self._made_anew(starts)
         for key, start in starts.items():
             lost: DataLost
-            if start and key.topic in ids and before.get(key.topic, ids[key.topic]) != ids[key.topic]:
+            if key.topic in anew:
                 lost = MadeAnew(f"Topic {key.topic} was deleted and made anew while it was read.")
             elif key not in ends:
                 lost = DataLost(f"Topic {key.topic}, partition {key.partition} is gone, read up to {start}.")
@@ -175,6 +185,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if self._options.fail_on_data_loss:
                 raise lost
             _log.warning("%s", lost)
+        back = {key: EARLIEST for key in ends if key.topic in anew}
+        begins = open_broker(self._options).find_offsets(back)
+        self._topic_ids.went_back(begins, starts)
+        return {key: begin for key, begin in begins.items() if begin != starts.get(key)}
 
     def _is_too_little(self, waiting: int, limit: ReadLimit) -> bool:
         """Whether to wait for more: fewer offsets than ``minOffsetsPerTrigger``, and not for too long yet."""

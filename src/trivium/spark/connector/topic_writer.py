@@ -138,6 +138,7 @@ def _connect(options: WriteOptions) -> AbstractContextManager[Cluster]:
         client_id=options.client_id,
         timeout_s=options.timeout_s,
         security=options.security,
+        patience_s=options.delivery_timeout_s,
     )
 
 

@@ -40,7 +40,7 @@ def start(master: str | None, app_name: str, conf: Mapping[str, object]) -> "Spa
     running = SparkSession.getActiveSession()
     if running is not None:
         return _adopt(running, wanted, conf)
-    settings = settings_for(target, conf)
+    settings = settings_for(target, conf, os.environ)
     _quieten()
     if target.startswith("sc://"):
         return _connect(target, app_name, settings)

@@ -3,11 +3,20 @@
 import os
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
+from trivium.spark.launch.collector import (
+    DEFAULT_OPTIONS,
+    PARALLEL,
+    collector_is_chosen,
+    default_options_are_set,
+)
 from trivium.spark.launch.errors import LaunchError
 
 LOOPBACK: Final = "127.0.0.1"
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 _EVERYWHERE: Final = {
     # Sockets of the network stack would stall every micro-batch for 40 ms.
@@ -28,10 +37,11 @@ _ON_THIS_MACHINE: Final = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    # Arrow's Java library asks before each of its reads whether the place is inside; Spark has counted rows
-    # by then. Without that a sixth of the processor is saved where rows come from Python.
-    "spark.driver.defaultJavaOptions": "-Darrow.enable_unsafe_memory_access=true",
 }
+
+_UNSAFE_ARROW: Final = "-Darrow.enable_unsafe_memory_access=true"
+"""Arrow's Java library asks before each of its reads whether the place is inside; Spark has counted rows by
+then. Without that a sixth of the processor is saved where rows come from Python."""
 
 
 def is_local(master: str) -> bool:
@@ -39,13 +49,18 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith(("local[", "local-cluster["))
 
 
-def settings_for(master: str, conf: Mapping[str, object]) -> dict[str, str]:
+def settings_for(
+    master: str, conf: Mapping[str, object], environment: Mapping[str, str] = NOTHING
+) -> dict[str, str]:
     """All settings for a session: ours, and over them the caller's."""
-    settings = dict(_EVERYWHERE)
+    settings, callers = dict(_EVERYWHERE), caller_settings(conf)
     if is_local(master):
         # As many as there are cores: Spark's 200 are meant for clusters and cost a small query seconds.
         settings |= {**_ON_THIS_MACHINE, "spark.sql.shuffle.partitions": str(_cores(master))}
-    return settings | caller_settings(conf)
+        if not default_options_are_set(environment):
+            collector = [] if collector_is_chosen(environment, callers) else [PARALLEL]
+            settings[DEFAULT_OPTIONS] = " ".join([_UNSAFE_ARROW, *collector])
+    return settings | callers
 
 
 def caller_settings(conf: Mapping[str, object]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from trivium.pipeline.start import Start, StartKind
 from trivium.spark.connector.offsets_json import from_json, to_json
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.state_files import read_json, write_json
+from trivium.spark.running.topics_reader import kept_ids
 from trivium.spark.sinks.checkpoint import query_id_of
 
 Positions = dict[TopicPartition, int]
@@ -45,18 +46,21 @@ def _recognise(
     definition: Definition, flow: Flow, source: TopicSource, topics: Mapping[str, Topic], is_new: bool
 ) -> None:
     """Refuse a topic that was made anew since the flow read it: offsets that it has read would be others."""
-    file = f"{definition.beginnings_of(flow)}/{source.name}.topics.json"
-    before = {} if is_new else read_json(file) or {}
-    now = {name: topic.topic_id.hex() for name, topic in topics.items()}
-    for name, identity in now.items():
-        if before.get(name, identity) != identity and source.expired is not Expired.SKIP:
+    if is_new or source.expired is Expired.SKIP:
+        return  # A new query begins with what is there; the other goes on with it from its beginning.
+    known = kept_ids(topics_file(definition, flow, source))
+    for name, topic in topics.items():
+        if known.is_other(name, topic.topic_id):
             raise CannotRun(
                 f"Topic {name} was deleted and made anew since {definition.group_of(flow)} read it. Reset "
-                'the flow to read it from its beginning, or say expired = "skip" in the source to go on '
-                "behind what was read."
+                'the flow to read everything again, or say expired = "skip" in the source to go on with the '
+                "new topic from its beginning."
             )
-    if before | now != before:
-        write_json(file, before | now)
+
+
+def topics_file(definition: Definition, flow: Flow, source: TopicSource) -> str:
+    """What the flow's reader keeps: which topics it has read."""
+    return f"{definition.beginnings_of(flow)}/{source.name}.topics.json"
 
 
 def kept_beginning(definition: Definition, flow: Flow, source: TopicSource) -> Positions | None:

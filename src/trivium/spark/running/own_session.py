@@ -22,6 +22,7 @@ STOP_TIMEOUT_MS: Final = 60_000
 def own_session(spark: "SparkSession") -> "SparkSession":
     """Views, settings and the source of one query, on the Spark of ``spark``."""
     from trivium.spark.connector.source import TriviumDataSource
+    from trivium.spark.running.topics import TopicsOfFlow
     from trivium.spark.sinks.writer import FlowSink
 
     session = spark.newSession()
@@ -29,5 +30,6 @@ def own_session(spark: "SparkSession") -> "SparkSession":
     session.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(PROGRESS_KEPT))
     session.conf.set("spark.sql.streaming.stopTimeout", str(STOP_TIMEOUT_MS))
     session.dataSource.register(TriviumDataSource)
+    session.dataSource.register(TopicsOfFlow)
     session.dataSource.register(FlowSink)
     return session

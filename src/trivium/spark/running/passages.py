@@ -17,7 +17,7 @@ from trivium.pipeline.quarantine import RAW_COLUMNS
 from trivium.pipeline.sink import TopicSink
 from trivium.pipeline.source import TopicSource
 from trivium.spark.connector.offsets_json import to_json
-from trivium.spark.running.beginnings import beginning
+from trivium.spark.running.beginnings import beginning, topics_file
 from trivium.spark.running.source_frames import raw_stream, topic_options
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class Live:
 
     def open(self, session: "SparkSession", source: TopicSource) -> "DataFrame":
         begins_at = beginning(self.definition, self.flow, source, self.door)
-        return raw_stream(session, source, self.door, self.name, begins_at)
+        file = topics_file(self.definition, self.flow, source)
+        return raw_stream(session, source, self.door, self.name, begins_at, file)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from trivium.spark.connector.offsets_json import to_json
 from trivium.spark.connector.security import options_of
 from trivium.spark.running.added_columns import announced
 from trivium.spark.running.decoding import parsed_value, problem_of
+from trivium.spark.running.topics import FILE_OPTION, FORMAT
 from trivium.spark.running.unknown_names import unknown_names
 
 if TYPE_CHECKING:
@@ -40,10 +41,12 @@ def raw_stream(
     door: Door,
     group: str,
     begins_at: Mapping[TopicPartition, int] | None,
+    topics_file: str,
 ) -> "DataFrame":
     """``begins_at``: without a checkpoint; None where no topic is there yet."""
-    reader = session.readStream.format("trivium").options(
-        **{**topic_options(door, group), **_subscription(source), **_start(source, begins_at)}
+    reader = session.readStream.format(FORMAT).options(
+        **{**topic_options(door, group), **_subscription(source), **_start(source, begins_at)},
+        **{FILE_OPTION: topics_file},
     )
     reader = reader.option("failOnDataLoss", str(source.expired is not Expired.SKIP).lower())
     return reader.load()

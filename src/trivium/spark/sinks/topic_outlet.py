@@ -18,7 +18,7 @@ from trivium.client.admin_topics import BROKER_DEFAULT, NewTopic, create_topics,
 from trivium.client.cluster import Cluster
 from trivium.client.door import Door
 from trivium.client.errors import Refused, settled
-from trivium.client.producer import Producer
+from trivium.client.producer import DELIVERY_TIMEOUT_S, Producer
 from trivium.client.query_batches import (
     abort_leftovers,
     abort_prepared,
@@ -54,7 +54,7 @@ class TopicOutlet:
     def commit(self, batch: Batch, parts: Sequence[Part]) -> None:
         prepared = [part.prepared for part in parts if part.prepared is not None]
         if prepared:
-            with self._connect() as cluster:
+            with self._connect(DELIVERY_TIMEOUT_S) as cluster:
                 commit_batch(cluster, self._query(batch.query_id), batch.number, prepared)
 
     def abort(self, parts: Sequence[Part]) -> None:
@@ -80,8 +80,9 @@ class TopicOutlet:
         """A query may write to two topics, its sink and its quarantine: each has batches of its own."""
         return f"{query_id}.{self._topic}"
 
-    def _connect(self) -> AbstractContextManager[Cluster]:
-        return self._door.borrow(client_id=_CLIENT_ID)
+    def _connect(self, patience_s: float = 0.0) -> AbstractContextManager[Cluster]:
+        """A batch waits for a broker that is away, as its records do; a start does not."""
+        return self._door.borrow(client_id=_CLIENT_ID, patience_s=patience_s)
 
 
 class _TopicTask:
@@ -121,7 +122,9 @@ class _TopicTask:
         return Part(prepared=prepared)
 
     def _open(self) -> tuple[Cluster, Producer]:
-        cluster = self._connected.enter_context(self._door.borrow(client_id=_CLIENT_ID))
+        cluster = self._connected.enter_context(
+            self._door.borrow(client_id=_CLIENT_ID, patience_s=DELIVERY_TIMEOUT_S)
+        )
         is_transaction = offers_batches(cluster)
         return cluster, TransactionalProducer(cluster, self._name) if is_transaction else Producer(cluster)
 
