@@ -185,7 +185,7 @@ def _read_part(
     partition: LivePartition, part: FetchPart, reading: _Reading, *, may_be_far: bool
 ) -> tuple[FetchedPart, int]:
     log, offset, committed = partition.log, part.offset, reading.command.committed
-    if part.current_leader_epoch != partition.leader_epoch:
+    if 0 <= part.current_leader_epoch != partition.leader_epoch:
         partition.check_epoch(part.current_leader_epoch)
     diverging = None if part.last_fetched_epoch < 0 else _divergence(partition, part)
     high_watermark, stable_offset = log.high_watermark, log.last_stable_offset
