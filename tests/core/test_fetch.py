@@ -185,6 +185,8 @@ def two_epochs() -> World:
 def test_history_that_went_on_differently_is_told_where_it_parted() -> None:
     (result,) = read(two_epochs(), part(3, last_fetched_epoch=0), max_wait_ms=60_000)
     assert (result.diverging, result.runs) == ((0, 2), ())
+    (committed,) = read(two_epochs(), part(3, last_fetched_epoch=0), committed=True)
+    assert (committed.diverging, committed.aborted) == ((0, 2), None)
 
 
 def test_history_with_an_epoch_between_ours_ends_at_the_one_before() -> None:

@@ -19,7 +19,7 @@ from tests.interop.kafka import Kafka
 
 pytestmark = pytest.mark.interop
 
-COUNT = int(os.environ.get("TRIVIUM_DIALOGUES", "4"))
+COUNT = int(os.environ.get("TRIVIUM_DIALOGUES", "3"))
 FIRST = int(os.environ.get("TRIVIUM_DIALOGUES_FIRST", "0"))
 SHRINK_SECONDS = 60
 

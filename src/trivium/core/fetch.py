@@ -190,7 +190,7 @@ def _read_part(
     diverging = None if part.last_fetched_epoch < 0 else _divergence(partition, part)
     high_watermark, stable_offset = log.high_watermark, log.last_stable_offset
     runs: tuple[memoryview, ...] = ()
-    aborted: tuple[Aborted, ...] | None = () if committed else None
+    aborted: tuple[Aborted, ...] | None = () if committed and diverging is None else None
     size_bytes = 0
     # At the end there is nothing to read, and most partitions of most fetches are at their end.
     if diverging is None and offset != (stable_offset if committed else high_watermark):

@@ -42,6 +42,8 @@ ALLOWED: Final[Mapping[str, tuple[Left, str]]] = {
     "PartitionProduceResponse.error_message": (_nothing, "we also say what Kafka leaves to the code"),
     "batch_index_error_message": (_whether_any, "words, with times in them"),
     "allow_replication_factor_change": (_nothing, "an echo, which Kafka forgets if nothing is to be moved"),
+    "UpdatableFeatureResult.error_message": (_nothing, "Kafka has a word for success, too"),
+    "DeleteShareGroupOffsetsResponse.error_message": (_nothing, "beside a code that says it all"),
     "host": (_whether_any, "where it listens"),
     "port": (_whether_positive, "where it listens"),
     "cluster_id": (_whether_any, "made up when it was formatted"),
@@ -92,7 +94,57 @@ def _codes(answer: Any) -> list[int]:
     return []
 
 
+ACL_KEYS: Final = (ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.DESCRIBE_ACLS)
+SHARE_KEYS: Final = (ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE)
+
+
+def _without(answer: Any, name: str) -> Any:
+    if isinstance(answer, dict):
+        return {key: _without(value, name) for key, value in answer.items() if key != name}
+    return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
+
+
 INTENDED: Final = (
+    Intended(
+        "several epochs of a producer in one request: Kafka refuses all, we refuse those that are over",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(kafkas)
+        ),
+    ),
+    Intended(
+        "a heartbeat that joins once more may have come late: the next answer says the assignment again",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and isinstance(ours, dict)
+            and ours.get("assignment") is not None
+            and {**ours, "assignment": None} == kafkas
+        ),
+    ),
+    Intended(
+        "a user for whom two things are wrong hears of one or the other",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.ALTER_USER_SCRAM_CREDENTIALS and any(_codes(ours)) and any(_codes(kafkas))
+        ),
+    ),
+    Intended(
+        "a batch that comes twice has no time of appending of its own; Kafka says that of its last record",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and _without(ours, "log_append_time_ms") == _without(kafkas, "log_append_time_ms")
+        ),
+    ),
+    Intended(
+        "lists of an unknown kind are INVALID_REQUEST; Kafka ends the connection, or finds none",
+        lambda step, ours, kafkas: (
+            step.key in ACL_KEYS
+            and ErrorCode.INVALID_REQUEST in _codes(ours)
+            and (kafkas == CLOSED or not any(_codes(kafkas)))
+        ),
+    ),
+    Intended(
+        "members of a share group begin with the heartbeat that subscribes; Kafka's wait for one or two more",
+        lambda step, ours, kafkas: step.key in SHARE_KEYS and not any(_codes(ours) + _codes(kafkas)),
+    ),
     Intended(
         "a batch that contradicts itself: both refuse it, we before we look where it should go",
         lambda step, ours, kafkas: (
@@ -116,8 +168,9 @@ INTENDED: Final = (
         "Kafka gives up on a whole request if a batch in it cannot be read; we refuse that one alone",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE
-            and set(_codes(kafkas)) == {ErrorCode.CORRUPT_MESSAGE}
-            and ours != CLOSED
+            and ErrorCode.CORRUPT_MESSAGE in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(kafkas)
+            and any(_codes(ours))
         ),
     ),
     Intended(

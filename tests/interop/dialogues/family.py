@@ -14,6 +14,8 @@ STEPS = 25
 CUT_CHANCE = 0.02
 """Of a request: its end is missing."""
 CUT_MAX = 20
+STRANGE_CHANCE = 0.01
+"""That it comes in a version, or as a request, that nobody serves."""
 
 
 @dataclass(frozen=True)
@@ -38,5 +40,8 @@ class Family:
             version = chance.version(kind, versions)
             request, peer = chance.request(kind, version), random.randrange(self.peers)
             cut = random.randrange(1, CUT_MAX) if random.random() < CUT_CHANCE else 0
-            made.append(Step(request, version, peer, cut))
+            header = None
+            if random.random() < STRANGE_CHANCE:
+                header = random.choice(((kind.API_KEY, 99), (kind.API_KEY, -1), (999, 0)))
+            made.append(Step(request, version, peer, cut, header))
         return made

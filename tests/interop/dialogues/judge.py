@@ -44,7 +44,8 @@ class Difference:
     kafkas: Any
 
 
-_plays = itertools.count(os.getpid() % 900 * 1000)
+_plays = itertools.count(int(time.time()) % 10**4 * 10**5 + os.getpid() % 100 * 10**3)
+"""Numbers that no earlier play has had, neither of this process nor of one before it."""
 
 
 class Judge:
@@ -62,7 +63,7 @@ class Judge:
         return self._play(steps, PATIENT_SECONDS)
 
     def _play(self, steps: Sequence[Step], pause_seconds: float) -> Difference | None:
-        prefix = f"z{next(_plays):06}z"
+        prefix = f"z{next(_plays):09}z"
         ours, kafkas = (Side(bootstrap, prefix) for bootstrap in self._bootstraps)
         try:
             return self._compare(steps, ours, kafkas, pause_seconds)

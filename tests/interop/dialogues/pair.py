@@ -34,6 +34,8 @@ SETTINGS = {
     "super.users": "User:ANONYMOUS",
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
     "message.max.bytes": "10000",
     "max.incremental.fetch.session.cache.slots": "100000",
 }
@@ -44,8 +46,12 @@ ONLY_OURS = {
     "transaction.state.log.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
 }
-ANSWERED_FROM: dict[int, int] = {ApiKey.PRODUCE: 3}
-"""Kafka names older ones for librdkafka's sake, and closes the connection of who uses them."""
+PLAYED_FROM: dict[int, int] = {ApiKey.PRODUCE: 3, ApiKey.UPDATE_FEATURES: 1}
+"""Kafka names older versions of Produce for librdkafka's sake, and closes the connection of who uses them;
+the oldest UpdateFeatures cannot be tried without changing the cluster for all other plays.
+"""
+FIRST = "__first"
+"""A group and a transactional id of nobody: what begins so is left out of lists."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ class Pair:
         both = {}
         for key in ours.keys() & kafkas.keys():
             first, last = max(ours[key][0], kafkas[key][0]), min(ours[key][1], kafkas[key][1])
-            first = max(first, ANSWERED_FROM.get(key, first))
+            first = max(first, PLAYED_FROM.get(key, first))
             both[key] = range(first, last + 1)
         return both
 
@@ -88,9 +94,9 @@ def brokers(kafka: Kafka, directory: Path) -> Iterator[Pair]:
 
 def coordinated(bootstrap: str) -> None:
     """Waits until groups and transactions are coordinated: Kafka makes their topics while it refuses."""
-    group = DescribeGroupsRequest(groups=["first"])
-    transaction = InitProducerIdRequest(transactional_id="first", transaction_timeout_ms=10_000)
-    share = DescribeShareGroupOffsetsRequestGroup(group_id="first", topics=None)
+    group = DescribeGroupsRequest(groups=[FIRST])
+    transaction = InitProducerIdRequest(transactional_id=FIRST, transaction_timeout_ms=10_000)
+    share = DescribeShareGroupOffsetsRequestGroup(group_id=FIRST, topics=None)
     with Peer(bootstrap) as peer:
 
         def ask(request: Request, version: int) -> Any:
@@ -98,7 +104,7 @@ def coordinated(bootstrap: str) -> None:
             return peer.answer(ApiKey(request.API_KEY), version)[1]
 
         for kind in (0, 1):
-            while ask(FindCoordinatorRequest(key="first", key_type=kind), 3).error_code:
+            while ask(FindCoordinatorRequest(key=FIRST, key_type=kind), 3).error_code:
                 time.sleep(0.1)
         while ask(group, 0).groups[0].error_code or ask(transaction, 2).error_code:
             time.sleep(0.1)

@@ -13,6 +13,8 @@ RECENT_MS = 1_750_000_000_000
 
 _NAMES = ("name", "group_id", "topic", "topic_name", "resource_name", "transactional_id", "user", "entity")
 
+PARTS = ("partitions", "partition_result", "partition_responses", "results_by_partition")
+
 
 def plain(value: Any, stand_ins: StandIns, name: str = "", inside: str = "") -> Any:
     rule = ALLOWED.get(f"{inside}.{name}") or ALLOWED.get(name)
@@ -78,7 +80,7 @@ def _says_nothing(value: Any) -> bool:
     """A topic without partitions: one that was asked for so, and that Kafka repeats."""
     if not isinstance(value, Struct) or hasattr(value, "error_code"):
         return False
-    return [] in (getattr(value, "partitions", None), getattr(value, "partition_result", None))
+    return any(getattr(value, name, None) == [] for name in PARTS)
 
 
 def _plain_bytes(value: bytes, stand_ins: StandIns, name: str) -> Any:

@@ -70,8 +70,6 @@ class Side:
             return CLOSED
         connection.asked = None
         key, version = step.header or (step.key, step.version)
-        if not step.is_whole and key == ApiKey.API_VERSIONS:
-            version = 0
         return plain(decode_response(key, version, frame)[1], self.stand_ins)
 
     def waiting(self) -> list[int]:

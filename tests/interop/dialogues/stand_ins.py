@@ -112,7 +112,7 @@ class StandIns:
 
     def is_foreign(self, text: str) -> bool:
         """Whether a name belongs to another play, or is made up by the broker for itself."""
-        return text.startswith("__") or (text[:1] == "z" and text[1:7].isdigit())
+        return text.startswith("__") or (text[:1] == "z" and text[1:10].isdigit())
 
 
 def _key_of(known: dict[int, int], stand_in: int) -> int:

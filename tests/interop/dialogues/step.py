@@ -26,10 +26,6 @@ class Step:
     def key(self) -> ApiKey:
         return ApiKey(self.request.API_KEY)
 
-    @property
-    def is_whole(self) -> bool:
-        return not self.cut and self.header is None
-
     def smaller(self) -> "list[Step]":
         """The same step with one thing less in one of its lists."""
         return [replace(self, request=request) for request in _smaller(self.request)]

@@ -29,8 +29,16 @@ NAMES: Final = (
     "transactional_id",
     "resource_type",
     "resource_name",
+    "feature",
+    "path",
+    "key",
+    "entity",
 )
 """What tells one item of a list from another."""
+NEVER_EMPTY: Final = frozenset(("transactions",))
+"""Kafka answers an AddPartitionsToTxn without transactions never."""
+NEVER_SEVERAL: Final = frozenset(("dirs",))
+"""One partition may be moved to one directory: Kafka keeps the last that it is told."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,7 @@ class Chance:
             return value(self.random) if callable(value) else value
         if isinstance(each.type, ListOf) and isinstance(each.type.element, StructType):
             count = self.random.choice((0, 2, 2, 3)) if is_odd else self.random.choice((1, 1, 1, 2))
+            count = max(count, each.name in NEVER_EMPTY) if each.name not in NEVER_SEVERAL else 1
             return _once_each([self._struct(each.type.element, version) for _ in range(count)])
         if isinstance(each.type, StructType):
             return self._struct(each.type, version)
@@ -107,7 +116,7 @@ def _once_each(items: list[Any]) -> list[Any]:
 
 
 def _name(item: Any) -> tuple[Any, ...]:
-    return tuple(getattr(item, name) for name in NAMES if hasattr(item, name))
+    return tuple(repr(getattr(item, name)) for name in NAMES if hasattr(item, name))
 
 
 def _holds_structs(each: Field) -> bool:
