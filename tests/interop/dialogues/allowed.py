@@ -106,6 +106,14 @@ def _without(answer: Any, name: str) -> Any:
 
 INTENDED: Final = (
     Intended(
+        "names that differ in dots and underscores alone collide within one request, too",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CREATE_TOPICS
+            and {"§c.d", "§c_d"} <= {topic.name for topic in step.request.topics}  # type: ignore[attr-defined]
+            and ErrorCode.INVALID_TOPIC_EXCEPTION in _codes(ours)
+        ),
+    ),
+    Intended(
         "several epochs of a producer in one request: Kafka refuses all, we refuse those that are over",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(kafkas)
