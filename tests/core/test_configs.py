@@ -183,16 +183,31 @@ def test_settings_are_refused_to_who_has_no_right_to_them(
     assert (told.fault, told.entries) == (fault, ())
 
 
+def test_wrong_setting_is_told_before_a_topic_that_is_not_there() -> None:
+    fixture = Fixture()
+    assert fixture.set(TOPIC, "gone", "retention.ms", "soon") is Fault.INVALID_CONFIG
+    assert fixture.set(TOPIC, "gone", "retention.ms", "5") is Fault.UNKNOWN_TOPIC
+    assert fixture.alter(TOPIC, "", Change("retention.ms", Op.APPEND, "5")).fault is Fault.INVALID_CONFIG
+    assert fixture.set(TOPIC, "", "retention.ms", "soon") is Fault.INVALID_REQUEST
+
+
+def test_question_about_a_kind_that_is_none_is_refused_as_a_whole() -> None:
+    queries = [ConfigQuery(TOPIC, "a"), ConfigQuery(99, "a")]
+    results = Fixture().world.execute(DescribeConfigs(queries))
+    assert [(each.fault, each.entries) for each in results] == [(Fault.INVALID_REQUEST, ())] * 2
+
+
 # -- which resources have settings ---------------------------------------------------------------
 
 
-def test_resources_with_settings_of_their_own_are_listed_and_the_broker_always() -> None:
+def test_topics_and_brokers_are_listed_always_and_others_with_settings_of_their_own() -> None:
     fixture = Fixture()
     fixture.world.create_topic("configured", flush_ms="5")
     fixture.set(BROKER, ALL_BROKERS, "message.max.bytes", "22")
     fixture.set(CLIENT_METRICS, "s", "interval.ms", "1000")
     listed = fixture.world.execute(ListConfigs(sorted(KINDS)))
     assert set(listed.resources) == {
+        (TOPIC, "a"),
         (TOPIC, "configured"),
         (BROKER, "1"),
         (LOGGER, "1"),

@@ -163,6 +163,11 @@ def test_old_leader_epoch_is_fenced_and_told_who_leads() -> None:
     assert (result.fault, result.leader) == (Fault.FENCED_LEADER_EPOCH, Leader(NODE_ID, 3))
 
 
+def test_leader_epoch_below_zero_says_nothing() -> None:
+    world = writing_world()
+    assert [read(world, part(current_leader_epoch=epoch))[0].fault for epoch in (-1, -2)] == [None, None]
+
+
 def test_leader_epoch_from_the_future_is_unknown() -> None:
     (result,) = read(writing_world(), part(current_leader_epoch=1))
     assert (result.fault, result.leader) == (Fault.UNKNOWN_LEADER_EPOCH, None)
@@ -180,6 +185,8 @@ def two_epochs() -> World:
 def test_history_that_went_on_differently_is_told_where_it_parted() -> None:
     (result,) = read(two_epochs(), part(3, last_fetched_epoch=0), max_wait_ms=60_000)
     assert (result.diverging, result.runs) == ((0, 2), ())
+    (committed,) = read(two_epochs(), part(3, last_fetched_epoch=0), committed=True)
+    assert (committed.diverging, committed.aborted) == ((0, 2), None)
 
 
 def test_history_with_an_epoch_between_ours_ends_at_the_one_before() -> None:

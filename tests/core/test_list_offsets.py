@@ -96,6 +96,13 @@ def test_right_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find(world, Spot.LATEST).fault is Fault.NOT_AUTHORIZED_TOPIC
 
 
+def test_epoch_before_all_is_fenced_and_minus_one_says_nothing() -> None:
+    world = writing_world()
+    world.add(Offsets(world.cluster, world.access).routes)
+    assert find(world, Spot.LATEST, epoch=-1).fault is None
+    assert find(world, Spot.LATEST, epoch=-2).fault is Fault.FENCED_LEADER_EPOCH
+
+
 # -- epochs --------------------------------------------------------------------------------------
 
 

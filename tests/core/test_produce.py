@@ -302,3 +302,26 @@ def test_leader_epoch_is_stamped_into_the_batch() -> None:
     produce(world, batch(b"a"))
     ((_, header),) = check_batches(world.log("t").read(0, 1, committed=False).runs[0])
     assert (header.base_offset, header.leader_epoch) == (0, 0)
+
+
+def test_produce_to_what_is_not_there_says_so_whatever_else_is_wrong() -> None:
+    """In Kafka's order: a client that asks for what has gone must look it up again, not give up."""
+    world = writing_world()
+    wrong = Fault.INVALID_RECORD, "No records."
+    parts = [ProducePart("gone", 0, None, wrong=wrong), ProducePart("t", 0, None, wrong=wrong)]
+    results = world.execute(Produce([*parts, ProducePart("t", 0, batch(b"a"))], 2, 1_000))
+    assert [result.fault for result in results] == [
+        Fault.UNKNOWN_TOPIC,
+        Fault.INVALID_RECORD,
+        Fault.INVALID_REQUIRED_ACKS,
+    ]
+    assert not world.log("t").records()
+
+
+def test_produce_that_is_refused_hears_where_the_log_begins_unless_its_bytes_are_wrong() -> None:
+    world = writing_world({"message.max.bytes": "500"})
+    produce(world, batch(b"a"))
+    unsequenced = batch(b"a", producer_id=7, producer_epoch=0, base_sequence=-1)
+    assert produce(world, unsequenced).log_start_offset == 0
+    assert produce(world, batch(b"v" * 600)).log_start_offset == -1
+    assert produce(world, bytes(80)).log_start_offset == -1

@@ -114,11 +114,14 @@ class Kafka:
         return self.run("org.apache.kafka.tools.DumpLogSegments", *options, "--files", names)
 
     @contextlib.contextmanager
-    def broker(self, data: Path, cluster_id: str) -> Iterator[str]:
-        """A broker on a data directory, formatted if it is new, until a clean stop; gives its address."""
+    def broker(self, data: Path, cluster_id: str, settings: str = "") -> Iterator[str]:
+        """A broker on a data directory, formatted if it is new, until a clean stop; gives its address.
+
+        ``settings`` are more lines of its ``server.properties``.
+        """
         port, controller_port = _free_ports(2)
         properties = data.with_suffix(".properties")
-        properties.write_text(_properties(data, port, controller_port))
+        properties.write_text(_properties(data, port, controller_port) + settings)
         if not (data / "meta.properties").exists():
             self.run("kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties))
         with data.with_suffix(".log").open("ab") as log:

@@ -6,7 +6,7 @@ and live partitions follow. Levels of loggers are the exception: they are of thi
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from trivium.core.access import CLUSTER_NAME, NOT_AUTHORIZED, Access, Operation, Resource
 from trivium.core.caller import Caller
@@ -27,7 +27,7 @@ from trivium.core.commands.configs import (
     ReplaceConfigs,
 )
 from trivium.core.config import description
-from trivium.core.config.change import Delta, alter, replace_all
+from trivium.core.config.change import Delta, altered, checked, replaced
 from trivium.core.config.description import Entry
 from trivium.core.faults import Fault, Refused
 from trivium.core.loggers import change_levels, describe_loggers
@@ -37,6 +37,12 @@ from trivium.core.settings import Settings
 from trivium.core.topic_names import check_topic_name
 from trivium.messages.schema import Message
 from trivium.messages.stored.metadata_topics import ConfigRecord
+
+_NAMELESS: Final = {
+    ConfigType.TOPIC: "Default topic resources are not allowed.",
+    ConfigType.GROUP: "Default group resources are not allowed.",
+    ConfigType.CLIENT_METRICS: "Subscription name can't be empty",
+}
 
 Altering = TypeVar("Altering", ConfigChanges, ConfigReplacement)
 
@@ -60,6 +66,10 @@ class Configs:
         self, command: DescribeConfigs, caller: Caller, reply: Reply[list[DescribedConfigs]]
     ) -> None:
         results = []
+        unknown = next((query.kind for query in command.queries if query.kind not in KINDS), None)
+        if unknown is not None:
+            reply(command.refused(Fault.INVALID_REQUEST, f"Unknown resource type {unknown}"))
+            return
         for query in command.queries:
             try:
                 self._authorize(caller, Operation.DESCRIBE_CONFIGS, query.kind, query.resource)
@@ -99,8 +109,10 @@ class Configs:
         found: list[tuple[int, str]] = [
             (resource.type, resource.name)
             for resource in sorted(self._cluster.image.configs.by_resource)
-            if resource.type in command.kinds and resource.type is not ConfigType.BROKER
+            if resource.type in command.kinds and resource.type not in (ConfigType.BROKER, ConfigType.TOPIC)
         ]
+        if ConfigType.TOPIC in command.kinds:
+            found += [(ConfigType.TOPIC, name) for name in sorted(self._cluster.image.topics.by_name)]
         found += [
             (kind, str(self._cluster.node_id))
             for kind in (ConfigType.BROKER, LOGGER)
@@ -117,16 +129,26 @@ class Configs:
                 change_levels(self._loggers, each.changes, validate_only=command.validate_only)
                 return {}
             resource = self._resource(each.kind, each.resource)
-            return alter(resource, self._own(*resource), each.changes, self._settings.layers)
+            own = self._own(*resource)
+            return self._checked(resource, own, altered(resource.type, own, each.changes))
 
         self._change(command.resources, delta, command.validate_only, caller, reply)
 
     def replace(self, command: ReplaceConfigs, caller: Caller, reply: Reply[list[AlteredConfigs]]) -> None:
         def delta(each: ConfigReplacement) -> Delta:
             resource = self._resource(each.kind, each.resource)
-            return replace_all(resource, self._own(*resource), each.values, self._settings.layers)
+            own = self._own(*resource)
+            return self._checked(resource, own, replaced(own, each.values))
 
         self._change(command.resources, delta, command.validate_only, caller, reply)
+
+    def _checked(self, resource: ConfigResource, own: Mapping[str, str], wanted: Delta) -> Delta:
+        """In Kafka's order: a wrong value is told before a topic that is not there."""
+        self._check_name(resource)
+        delta = checked(resource, own, wanted, self._settings.layers)
+        if resource.type is ConfigType.TOPIC and resource.name not in self._cluster.image.topics.by_name:
+            raise Refused(Fault.UNKNOWN_TOPIC, f"The topic '{resource.name}' does not exist.")
+        return delta
 
     def _change(
         self,
@@ -170,23 +192,17 @@ class Configs:
         """A resource that may be given settings."""
         if kind not in tuple(ConfigType):
             raise Refused(Fault.INVALID_REQUEST, f"Unknown resource type {kind}")
-        if kind == ConfigType.TOPIC:
-            if not name:
-                raise Refused(Fault.INVALID_REQUEST, "Default topic resources are not allowed.")
-            check_topic_name(name)
-            if name not in self._cluster.image.topics.by_name:
-                raise Refused(Fault.UNKNOWN_TOPIC, f"The topic '{name}' does not exist.")
-        elif kind == ConfigType.BROKER:
-            if name != ALL_BROKERS:
-                self._check_broker_id(name, "Node id", f"{self._cluster.node_id},")
-        elif not name:
-            sentence = (
-                "Default group resources are not allowed."
-                if kind == ConfigType.GROUP
-                else "Subscription name can't be empty"
-            )
-            raise Refused(Fault.INVALID_REQUEST, sentence)
+        if kind == ConfigType.BROKER and name != ALL_BROKERS:
+            self._check_broker_id(name, "Node id", f"{self._cluster.node_id},")
         return ConfigResource(ConfigType(kind), name)
+
+    def _check_name(self, resource: ConfigResource) -> None:
+        if resource.type is ConfigType.BROKER:
+            return
+        if not resource.name:
+            raise Refused(Fault.INVALID_REQUEST, _NAMELESS[resource.type])
+        if resource.type is ConfigType.TOPIC:
+            check_topic_name(resource.name)
 
     # -- both ------------------------------------------------------------------------------------
 

@@ -185,12 +185,12 @@ def _read_part(
     partition: LivePartition, part: FetchPart, reading: _Reading, *, may_be_far: bool
 ) -> tuple[FetchedPart, int]:
     log, offset, committed = partition.log, part.offset, reading.command.committed
-    if part.current_leader_epoch != partition.leader_epoch:
+    if 0 <= part.current_leader_epoch != partition.leader_epoch:
         partition.check_epoch(part.current_leader_epoch)
     diverging = None if part.last_fetched_epoch < 0 else _divergence(partition, part)
     high_watermark, stable_offset = log.high_watermark, log.last_stable_offset
     runs: tuple[memoryview, ...] = ()
-    aborted: tuple[Aborted, ...] | None = () if committed else None
+    aborted: tuple[Aborted, ...] | None = () if committed and diverging is None else None
     size_bytes = 0
     # At the end there is nothing to read, and most partitions of most fetches are at their end.
     if diverging is None and offset != (stable_offset if committed else high_watermark):

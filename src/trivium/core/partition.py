@@ -1,9 +1,11 @@
 """A partition at work: its log, the rules of its topic, and the readers that wait for its next records."""
 
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from trivium.core.faults import Fault, Refused
 from trivium.core.ports import Log
+
+NO_EPOCH: Final = -1
 
 
 class Rules(NamedTuple):
@@ -59,7 +61,7 @@ class LivePartition:
 
     def check_epoch(self, current_leader_epoch: int) -> None:
         """Whether client and broker mean the same reign of a leader (KIP-320); -1 says nothing."""
-        if current_leader_epoch < 0 or current_leader_epoch == self.leader_epoch:
+        if current_leader_epoch == NO_EPOCH or current_leader_epoch == self.leader_epoch:
             return
         if current_leader_epoch < self.leader_epoch:
             raise Refused(Fault.FENCED_LEADER_EPOCH)

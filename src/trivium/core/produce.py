@@ -17,7 +17,7 @@ from trivium.core.batch_checks import RecordsRefused, check_records, checked_bat
 from trivium.core.caller import Caller
 from trivium.core.cluster import INTERNAL_TOPICS, Cluster
 from trivium.core.commands.command import Reply, Routes
-from trivium.core.commands.records import NO_TIMESTAMP, Produce, ProducedPart, ProducePart
+from trivium.core.commands.records import NO_OFFSET, NO_TIMESTAMP, Produce, ProducedPart, ProducePart
 from trivium.core.faults import Fault, Refused
 from trivium.core.groups.offsets import Place
 from trivium.core.partition import LivePartition
@@ -30,6 +30,7 @@ from trivium.records.batch import check_batches, read_header, stamp_append_time
 from trivium.wire.errors import DecodeError
 
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
+ACKS: Final = (ACKS_NONE, ACKS_LEADER, ACKS_ALL)
 TIMEOUT_STEP_MS: Final = 100
 """How often waiting acks are looked through for those whose time is over. One timer for all of them: a sync
 is rarely late, and a timer for each would cost as much as the write."""
@@ -50,6 +51,11 @@ class Admit(Protocol):
         joins: bool,
     ) -> None: ...
 
+
+_OF_THE_REQUEST: Final = frozenset(
+    (Fault.MESSAGE_TOO_LARGE, Fault.RECORD_LIST_TOO_LARGE, Fault.CORRUPT_MESSAGE, Fault.STORAGE)
+)
+"""What Kafka refuses without a word about the log."""
 
 Owns = Callable[[str, int], bool]
 """Whether this transactional id has this producer id; ``Refused`` if that cannot be said."""
@@ -78,15 +84,14 @@ class Producing:
         self.routes: Routes = {Produce: self.produce}
 
     def produce(self, command: Produce, caller: Caller, reply: Reply[list[ProducedPart]]) -> None:
-        acks = command.acks
-        if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
-            reply(command.refused(Fault.INVALID_REQUIRED_ACKS))
-        elif command.transactional_id is None:
+        if command.transactional_id is None:
             self._write(command, caller, reply)
         elif not self._access.allows(
             caller, Operation.WRITE, Resource.TRANSACTIONAL_ID, command.transactional_id
         ):
             reply(command.refused(NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID]))
+        elif command.acks not in ACKS:
+            self._write(command, caller, reply)
         else:
             self._write_in_transaction(command, command.transactional_id, caller, reply)
 
@@ -147,6 +152,8 @@ class Producing:
         is left out: it will be refused where everything is.
         """
         for part in command.parts:
+            if part.wrong is not None:
+                continue
             try:
                 header = read_header(part.records or b"")
                 partition = self._cluster.partition(part.topic, part.partition)
@@ -176,21 +183,20 @@ class Producing:
                     raise Refused(
                         Fault.INVALID_TOPIC_NAME, f"{partition.topic} is written by the broker only."
                     )
+                if part.wrong is not None:
+                    raise Refused(*part.wrong)
+                if acks not in ACKS:
+                    raise Refused(Fault.INVALID_REQUIRED_ACKS)
                 if acks == ACKS_ALL and partition.rules.min_insync_replicas > 1:
                     self._check_replicas(partition)
                 is_admitted = admission is not None and admission.includes(partition)
-                result = self._append(partition, part, command, is_admitted=is_admitted)
+                try:
+                    result = self._append(partition, part, command, is_admitted=is_admitted)
+                except Refused as refused:
+                    results.append(_not_appended(partition, part, refused))
+                    continue
                 if (partition.rules.durable and acks == ACKS_ALL) or partition.rules.sync_each:
                     waiting.append((len(results), partition))
-            except RecordsRefused as refused:
-                result = ProducedPart(
-                    part.topic,
-                    part.partition,
-                    refused.fault,
-                    refused.message,
-                    log_start_offset=partition.log.log_start_offset,
-                    record_errors=refused.record_errors,
-                )
             except Refused as refused:
                 result = ProducedPart(part.topic, part.partition, refused.fault, refused.message)
             results.append(result)
@@ -273,6 +279,19 @@ class Producing:
             append_time_ms,
             log.log_start_offset,
         )
+
+
+def _not_appended(partition: LivePartition, part: ProducePart, refused: Refused) -> ProducedPart:
+    """Says where the log begins to whoever may have fallen behind it."""
+    is_told = refused.fault not in _OF_THE_REQUEST
+    return ProducedPart(
+        part.topic,
+        part.partition,
+        refused.fault,
+        refused.message,
+        log_start_offset=partition.log.log_start_offset if is_told else NO_OFFSET,
+        record_errors=refused.record_errors if isinstance(refused, RecordsRefused) else (),
+    )
 
 
 class _Admission(NamedTuple):

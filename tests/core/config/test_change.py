@@ -5,12 +5,18 @@ from typing import Any
 import pytest
 
 from tests.core.config.recorded import layers_of, lines
-from trivium.core.config.change import Change, Operation, alter, check_new_topic, replace_all
+from trivium.core.config.change import Change, Operation, altered, check_new_topic, checked, replaced
 from trivium.core.config.layers import Layers
 from trivium.core.faults import Fault, Refused
 from trivium.core.metadata_configs import ALL_BROKERS, ConfigResource, ConfigType
 
 TOPIC = ConfigResource(ConfigType.TOPIC, "t")
+
+
+def alter(
+    resource: ConfigResource, own: dict[str, str], changes: list[Change], layers: Layers
+) -> dict[str, str | None]:
+    return checked(resource, own, altered(resource.type, own, changes), layers)
 
 
 class Replay:
@@ -43,7 +49,8 @@ class Replay:
             changes = [Change(name, Operation[word], value) for word, name, value in line["changes"]]
             delta = alter(resource, own, changes, self.layers())
         else:
-            delta = replace_all(resource, own, [tuple(pair) for pair in line["changes"]], self.layers())
+            wanted = replaced(own, [tuple(pair) for pair in line["changes"]])
+            delta = checked(resource, own, wanted, self.layers())
         for name, value in delta.items():
             if value is None:
                 own.pop(name)
@@ -97,7 +104,7 @@ def test_change_that_changes_nothing_writes_nothing() -> None:
 
 def test_replacement_takes_away_what_it_does_not_name() -> None:
     own = {"cleanup.policy": "compact", "retention.ms": "5"}
-    delta = replace_all(TOPIC, own, [("retention.ms", "5"), ("flush.ms", "1")], Layers())
+    delta = checked(TOPIC, own, replaced(own, [("retention.ms", "5"), ("flush.ms", "1")]), Layers())
     assert delta == {"cleanup.policy": None, "flush.ms": "1"}
 
 

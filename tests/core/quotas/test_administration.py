@@ -60,6 +60,13 @@ def test_limit_that_is_lifted_goes_with_its_entity(world: World) -> None:
     assert ANN not in world.image.quotas.by_entity
 
 
+def test_limit_that_nobody_has_is_lifted_without_a_word(world: World) -> None:
+    end = world.log("__cluster_metadata").log_end_offset
+    (result,) = world.execute(AlterQuotas([QuotaChange(ANN, {"nonsense": None})]))
+    assert result.fault is None
+    assert world.log("__cluster_metadata").log_end_offset == end
+
+
 def test_rehearsal_changes_nothing(world: World) -> None:
     end = world.log("__cluster_metadata").log_end_offset
     (result,) = world.execute(
@@ -82,6 +89,7 @@ def test_rehearsal_changes_nothing(world: World) -> None:
         (ANN, {"connection_creation_rate": 1.0}),
         (ANN, {"nonsense": 1.0}),
         (ANN, {"producer_byte_rate": 1.5}),
+        (ANN, {"producer_byte_rate": 1e19}),
         (ANN, {"producer_byte_rate": 0.0}),
         (ANN, {"producer_byte_rate": -1.0}),
         (ANN, {"request_percentage": float("nan")}),
@@ -103,6 +111,8 @@ def test_change_that_means_nothing_is_refused_alone(
     [
         [QuotaComponent("", ANY)],
         [QuotaComponent("user", 9)],
+        [QuotaComponent("user", ANY, "ann")],
+        [QuotaComponent("user", EXACTLY, None)],
         [QuotaComponent("user", ANY), QuotaComponent("user", DEFAULT)],
     ],
 )

@@ -9,6 +9,7 @@ from tests.core.inhabited import InhabitedWorld
 from tests.core.users.scram_client import ScramClient
 from trivium.core.caller import Caller
 from trivium.core.commands.delegation import (
+    CreatedDelegation,
     CreateDelegationToken,
     DelegatedToken,
     DescribeDelegationTokens,
@@ -18,6 +19,7 @@ from trivium.core.commands.delegation import (
 from trivium.core.commands.sasl import Authenticate, SaslStep
 from trivium.core.commands.users import CreateUser
 from trivium.core.faults import Fault
+from trivium.core.users.delegation import Delegation
 
 NEW = Caller()
 FAILED = SaslStep(Fault.INVALID_CREDENTIALS)
@@ -121,6 +123,18 @@ def test_token_for_another_takes_a_right(town: Town) -> None:
         town.world.ask(CreateDelegationToken(None, ["Group:x"], -1), town.ann).fault
         is Fault.INVALID_PRINCIPAL
     )
+
+
+def test_stranger_hears_that_it_may_not_ask_before_that_there_are_no_tokens(town: Town) -> None:
+    world = town.world
+    delegation = Delegation(
+        world.cluster, world.access, lambda: "id", key=None, lifetime_ms_max=1, expiry_ms=1
+    )
+    create = delegation.routes[CreateDelegationToken]
+    told: list[CreatedDelegation] = []
+    for caller in (NEW, town.ann):
+        create(CreateDelegationToken(None, (), -1), caller, told.append)
+    assert [each.fault for each in told] == [Fault.TOKEN_REQUEST_NOT_ALLOWED, Fault.TOKENS_DISABLED]
 
 
 def test_strangers_and_bearers_of_tokens_make_none(town: Town) -> None:

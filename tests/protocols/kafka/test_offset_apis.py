@@ -99,6 +99,11 @@ def test_member_of_no_group_is_refused_in_the_words_of_its_version(
     assert codes(answer) == [code, code]
 
 
+def test_topic_that_is_not_there_is_told_also_to_who_may_not_commit(client: Conversation) -> None:
+    answer = client.ask(commit_request("gone", generation=5), 9, OffsetCommitResponse)
+    assert codes(answer) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 2
+
+
 @pytest.mark.parametrize("version", [2, 4])
 def test_retention_of_old_versions_is_kept(groups: Coordinated, client: Conversation, version: int) -> None:
     request = commit_request()
@@ -232,3 +237,5 @@ def test_offsets_are_deleted(groups: Coordinated, client: Conversation) -> None:
 def test_offsets_of_no_group_cannot_be_deleted(client: Conversation) -> None:
     answer = client.ask(OffsetDeleteRequest(group_id="no", topics=[]), 0, OffsetDeleteResponse)
     assert answer.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+    nameless = client.ask(OffsetDeleteRequest(group_id="", topics=[]), 0, OffsetDeleteResponse)
+    assert nameless.error_code == ErrorCode.INVALID_GROUP_ID

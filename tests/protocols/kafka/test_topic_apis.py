@@ -202,6 +202,13 @@ def test_metadata_by_id_tells_the_name_or_none(version: int) -> None:
     )
 
 
+def test_metadata_by_id_passes_over_topics_by_name() -> None:
+    administrator = Administrator()
+    topic_id = administrator.world.create_topic("a")
+    asked = [MetadataRequestTopic(name=None, topic_id=topic_id), MetadataRequestTopic(name="b")]
+    assert [topic.name for topic in administrator.ask(MetadataRequest(topics=asked), 13).topics] == ["a"]
+
+
 @pytest.mark.parametrize("version", versions(MetadataRequest)[1:])
 def test_metadata_of_a_partition_in_a_failed_directory_has_no_leader(version: int) -> None:
     administrator = Administrator()

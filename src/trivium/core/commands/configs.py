@@ -104,7 +104,7 @@ class ListedConfigs(NamedTuple):
 
 @command
 class ListConfigs(Command[ListedConfigs]):
-    """Which resources of these kinds have settings of their own; brokers and their loggers always have."""
+    """All topics, brokers and loggers of these kinds, and what else has settings of its own."""
 
     ROW: ClassVar[Row] = on_cluster(Operation.DESCRIBE_CONFIGS)
     kinds: Sequence[int]

@@ -27,6 +27,8 @@ class ProducePart(NamedTuple):
     batches: Sequence[tuple[int, BatchHeader]] | None = None
     """Where each begins, and its header, from somebody who has made them itself; None: they have yet to be
     found and checked."""
+    wrong: tuple[Fault, str] | None = None
+    """What is wrong with the records at first sight: told once it is known that there is such a partition."""
 
 
 class RecordError(NamedTuple):

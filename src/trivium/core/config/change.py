@@ -61,25 +61,20 @@ _FAULTS: Final = {
 }
 
 
-def alter(
-    resource: ConfigResource, own: Mapping[str, str], changes: Sequence[Change], layers: Layers
-) -> Delta:
-    """Change single settings of a resource that has these of its own."""
+def altered(kind: ConfigType, own: Mapping[str, str], changes: Sequence[Change]) -> Delta:
+    """What single changes make of the settings that a resource has of its own; not checked yet."""
     _refuse_duplicates(change.name for change in changes)
     _refuse_nulls(
         change.name for change in changes if change.value is None and change.operation is not Operation.DELETE
     )
-    wanted = {change.name: _applied(resource.type, change, own) for change in changes}
-    return _checked(resource, own, wanted, layers)
+    return {change.name: _applied(kind, change, own) for change in changes}
 
 
-def replace_all(
-    resource: ConfigResource, own: Mapping[str, str], values: Sequence[tuple[str, str | None]], layers: Layers
-) -> Delta:
-    """Give a resource these settings and no others."""
+def replaced(own: Mapping[str, str], values: Sequence[tuple[str, str | None]]) -> Delta:
+    """What giving a resource these settings and no others comes to; not checked yet."""
     _refuse_duplicates(name for name, _ in values)
     _refuse_nulls(name for name, value in values if value is None)
-    return _checked(resource, own, dict.fromkeys(own) | dict(values), layers)
+    return dict.fromkeys(own) | dict(values)
 
 
 def check_new_topic(values: Sequence[tuple[str, str | None]], layers: Layers) -> dict[str, str]:
@@ -87,7 +82,7 @@ def check_new_topic(values: Sequence[tuple[str, str | None]], layers: Layers) ->
     nulls = [name for name, value in values if value is None]
     if nulls:
         raise Refused(Fault.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}")
-    delta = _checked(ConfigResource(ConfigType.TOPIC, ""), {}, dict(values), layers)
+    delta = checked(ConfigResource(ConfigType.TOPIC, ""), {}, dict(values), layers)
     return {name: value for name, value in delta.items() if value is not None}
 
 
@@ -130,9 +125,10 @@ def _applied(kind: ConfigType, change: Change, own: Mapping[str, str]) -> str | 
     return ",".join(items)
 
 
-def _checked(
+def checked(
     resource: ConfigResource, own: Mapping[str, str], wanted: Mapping[str, str | None], layers: Layers
 ) -> Delta:
+    """What is to be written, if the resource may have such settings."""
     given = {name: value for name, value in wanted.items() if value is not None}
     after = {name: value for name, value in {**own, **wanted}.items() if value is not None}
     try:

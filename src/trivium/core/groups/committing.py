@@ -64,8 +64,7 @@ class Committing:
     # -- committing ------------------------------------------------------------------------------
 
     def commit(self, command: CommitOffsets, caller: Caller, reply: Reply[list[CommittedPart]]) -> None:
-        if not command.shares_only:
-            self._check_committer(command)
+        refusal = None if command.shares_only else self._refusal(command)
         now, group_id = self._now(), command.group_id
         results: list[CommittedPart] = []
         taken: dict[Place, CommittedOffset] = {}
@@ -73,6 +72,8 @@ class Committing:
             fault = None
             try:
                 topic = self._topic(part.topic, part.partition, Operation.READ, caller)
+                if refusal is not None:
+                    raise refusal
                 taken[topic.name, part.partition] = self._offset(part, topic, command.retention_ms, now)
             except Refused as refused:
                 fault = refused.fault
@@ -93,6 +94,14 @@ class Committing:
                 self._offsets.put(group_id, place, offset)
             else:
                 self._offsets.put_pending(command.writer.producer_id, group_id, place, offset)
+
+    def _refusal(self, command: CommitOffsets) -> Refused | None:
+        """Why who commits may not. What is not there at all is said of it all the same."""
+        try:
+            self._check_committer(command)
+        except Refused as refused:
+            return refused
+        return None
 
     def _check_committer(self, command: CommitOffsets) -> None:
         found = self._groups.get(command.group_id)

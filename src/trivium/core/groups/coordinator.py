@@ -86,7 +86,7 @@ class GroupCoordinator:
             Heartbeat: _named(_in_shard(of, lambda shard: shard.beat)),
             LeaveGroup: _named(_in_shard(of, lambda shard: shard.leave)),
             CommitOffsets: _in_shard(for_new, lambda shard: shard.committing.commit),
-            DeleteOffsets: _in_shard(of, lambda shard: shard.committing.delete),
+            DeleteOffsets: _named(_in_shard(of, lambda shard: shard.committing.delete)),
             FetchOffsets: self._listing.fetch_offsets,
             ListGroups: self._list,
             DescribeGroups: self._listing.describe,
@@ -184,7 +184,7 @@ def _in_shard(find: Callable[[str], Shard], handler_of: Callable[[Shard], Handle
 
 
 def _named(handler: Handler) -> Handler:
-    """Members need a group with a name. Offsets do not: old clients commit to the group without one."""
+    """Members need a group with a name. Committing does not: old clients commit to the group without one."""
 
     def handle(command: JoinGroup, caller: Caller, reply: Reply[object]) -> None:
         if command.group_id:

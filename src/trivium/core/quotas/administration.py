@@ -32,6 +32,7 @@ ENTITIES_MAX: Final = 100_000
 
 _OF_CLIENTS: Final = frozenset(each.value for each in Budget if each is not Budget.CONNECTION)
 _OF_ADDRESSES: Final = frozenset((Budget.CONNECTION.value,))
+_LONG_MAX: Final = 2**63
 _WHOLE: Final = frozenset((Budget.PRODUCE.value, Budget.FETCH.value, Budget.CONNECTION.value))
 
 
@@ -63,7 +64,7 @@ class QuotaAdministration:
                 _check_limits(entity, change)
                 if entity not in present and len(present) + len(records) >= ENTITIES_MAX:
                     raise Refused(Fault.POLICY_VIOLATION, f"There are {ENTITIES_MAX} quotas, and no more.")
-                records += _records(entity, change.limits)
+                records += _records(entity, change.limits, present.get(entity, {}))
                 results.append(AlteredQuotas(change.entity))
             except Refused as refused:
                 results.append(AlteredQuotas(change.entity, refused.fault, refused.message))
@@ -84,6 +85,8 @@ def _check_components(components: Sequence[QuotaComponent]) -> None:
             raise Refused(Fault.UNSUPPORTED, f"Custom entity type '{each.entity_type}' not supported")
         if each.match_type not in (EXACTLY, DEFAULT, ANY):
             raise Refused(Fault.INVALID_REQUEST, f"Unexpected match type: {each.match_type}")
+        if (each.match is None) is (each.match_type == EXACTLY):
+            raise Refused(Fault.INVALID_REQUEST, "A name is matched exactly, or not given")
         if types.count(each.entity_type) > 1:
             raise Refused(
                 Fault.INVALID_REQUEST, f"Duplicate filter component entity type: {each.entity_type}"
@@ -136,19 +139,23 @@ def _check_address(address: str | None) -> None:
 def _check_limits(entity: QuotaEntity, change: QuotaChange) -> None:
     known = _OF_ADDRESSES if entity[0][0] == IP else _OF_CLIENTS
     for key, limit in change.limits.items():
-        if key not in known:
-            raise Refused(Fault.INVALID_REQUEST, f"Invalid configuration key {key}")
         if limit is None:
             continue
+        if key not in known:
+            raise Refused(Fault.INVALID_REQUEST, f"Invalid configuration key {key}")
         if not isfinite(limit) or limit <= 0:
             raise Refused(Fault.INVALID_REQUEST, f"Quota {key} must be greater than 0")
-        if key in _WHOLE and not limit.is_integer():
+        if key in _WHOLE and (limit > _LONG_MAX or not limit.is_integer()):
             raise Refused(Fault.INVALID_REQUEST, f"Configuration {key} must be a Long value")
 
 
-def _records(entity: QuotaEntity, limits: Mapping[str, float | None]) -> list[tuple[Message, int]]:
+def _records(
+    entity: QuotaEntity, limits: Mapping[str, float | None], present: Mapping[str, float]
+) -> list[tuple[Message, int]]:
+    """What has never been set is lifted without a word."""
     parts = [EntityData(entity_type=kind, entity_name=name) for kind, name in entity]
     return [
         (ClientQuotaRecord(entity=parts, key=key, value=limit or 0.0, remove=limit is None), 0)
         for key, limit in limits.items()
+        if limit is not None or key in present
     ]

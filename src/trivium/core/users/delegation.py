@@ -157,10 +157,10 @@ class Delegation:
         return is_over(token, self._now_ms)
 
     def _check_caller(self, caller: Caller) -> None:
-        if self._key is None:
-            raise Refused(Fault.TOKENS_DISABLED)
         if caller.principal == ANONYMOUS or caller.is_by_token:
             raise Refused(Fault.TOKEN_REQUEST_NOT_ALLOWED)
+        if self._key is None:
+            raise Refused(Fault.TOKENS_DISABLED)
 
     def _own(self, secret: bytes, caller: Caller) -> DelegationToken:
         """The token with this secret, if the caller may have to do with it."""

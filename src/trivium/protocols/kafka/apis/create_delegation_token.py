@@ -16,16 +16,20 @@ from trivium.protocols.kafka.principals import joined, parts_of
 
 
 def to_command(request: CreateDelegationTokenRequest, call: Call) -> CreateDelegationToken:
-    owner = None
-    if request.owner_principal_name:
-        owner = joined(request.owner_principal_type or "", request.owner_principal_name)
+    owner = _owner(request)
     renewers = [joined(each.principal_type, each.principal_name) for each in request.renewers]
     return CreateDelegationToken(owner, renewers, request.max_lifetime_ms)
 
 
+def _owner(request: CreateDelegationTokenRequest) -> str | None:
+    if not request.owner_principal_name:
+        return None
+    return joined(request.owner_principal_type or "", request.owner_principal_name)
+
+
 def to_response(result: CreatedDelegation, call: Call) -> CreateDelegationTokenResponse:
     token = result.token
-    owner = parts_of(call.caller.principal if token is None else token.owner)
+    owner = parts_of((_owner(call.request) or call.caller.principal) if token is None else token.owner)
     requester = parts_of(call.caller.principal if token is None else token.requester)
     return CreateDelegationTokenResponse(
         error_code=code_of(result.fault),

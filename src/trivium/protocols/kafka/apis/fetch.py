@@ -48,6 +48,8 @@ _BY_ID_SINCE: Final = 13
 _REPLICA_STATE_SINCE: Final = 15
 _ENDPOINTS_SINCE: Final = 16
 _READ_COMMITTED: Final = 1
+_OF_NO_PARTITION: Final = frozenset((Fault.UNKNOWN_TOPIC, Fault.NOT_AUTHORIZED_TOPIC))
+"""Refused before anything is read: not even the list of aborted transactions is left out."""
 _ZSTD: Final = "zstd"
 
 
@@ -201,7 +203,7 @@ def _refused_part(part: FetchedPart, version: int) -> PartitionData:
         partition_index=part.partition,
         error_code=code_of(part.fault),
         high_watermark=part.high_watermark,
-        aborted_transactions=None,
+        aborted_transactions=[] if part.fault in _OF_NO_PARTITION else None,
         records=b"",
     )
     if part.leader is not None and version >= _LEADERS_SINCE:

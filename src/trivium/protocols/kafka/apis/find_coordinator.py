@@ -36,7 +36,9 @@ def to_command(request: FindCoordinatorRequest, call: Call) -> FindCoordinators 
     keys = request.coordinator_keys if call.version >= _SEVERAL_SINCE else [request.key]
     kind = _KINDS.get(request.key_type)
     if kind is None or (kind is CoordinatorKind.SHARE_PARTITION and call.version < _SHARE_SINCE):
-        return _response([_coordinator(key, _NO_NODE, ErrorCode.INVALID_REQUEST, None) for key in keys], call)
+        message = f"Nothing of kind {request.key_type} has a coordinator."
+        refused = [_coordinator(key, _NO_NODE, ErrorCode.INVALID_REQUEST, message) for key in keys]
+        return _response(refused, call)
     return FindCoordinators(kind, keys)
 
 

@@ -32,8 +32,12 @@ def to_command(request: MetadataRequest, call: Call) -> DescribeTopics | Metadat
     if request.topics is not None and not (call.version == 0 and not request.topics):
         if call.version < _BY_ID_SINCE and any(map(_has_id, request.topics)):
             return _refused(request.topics)
+        # Whoever names one topic by its id names all of them so: names beside ids are not looked at.
+        by_id = any(map(_has_id, request.topics))
         wanted = [
-            topic.topic_id if topic.name is None or _has_id(topic) else topic.name for topic in request.topics
+            topic.topic_id if topic.name is None or by_id else topic.name
+            for topic in request.topics
+            if not by_id or topic.topic_id != ZERO_UUID or topic.name is None
         ]
     return DescribeTopics(
         wanted,

@@ -14,7 +14,7 @@ to tell its client that something is wrong.
 """
 
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from trivium.core.commands.command import TopicRef
 from trivium.core.commands.records import Produce, ProducedPart, ProducePart
@@ -56,14 +56,6 @@ _LENGTH_AT: Final = 8
 _NO_HEAD: Final = (0, -1, 0)
 
 
-class _Asked(NamedTuple):
-    """What the answer needs to know of the request."""
-
-    acks: int
-    refused: list[ProducedPart]
-    """What is refused here never gets to the core."""
-
-
 def shortcut(frame: memoryview, at: int, call: Call) -> Produce | None:
     if call.version < VERSION_MIN:
         return None
@@ -71,35 +63,32 @@ def shortcut(frame: memoryview, at: int, call: Call) -> Produce | None:
     if single is None:
         return None
     topic, partition, records, acks, timeout_ms = single
-    call.state = _Asked(acks, [])
-    try:
-        parts = [ProducePart(topic, partition, _records(records, call.version))]
-    except Refused as refused:
-        parts = []
-        call.state.refused.append(ProducedPart(topic, partition, refused.fault, refused.message))
-    return Produce(parts, acks, timeout_ms)
+    call.state = acks
+    return Produce([_asked(topic, partition, records, call.version)], acks, timeout_ms)
 
 
 def to_command(request: ProduceRequest, call: Call) -> Produce:
     version = call.version
     by_id = version >= _BY_ID_SINCE
-    parts: list[ProducePart] = []
-    refused_parts: list[ProducedPart] = []
-    for topic in request.topic_data:
-        ref = topic.topic_id if by_id else topic.name
-        for part in topic.partition_data:
-            try:
-                parts.append(ProducePart(ref, part.index, _records(part.records, version)))
-            except Refused as refused:
-                refused_parts.append(ProducedPart(ref, part.index, refused.fault, refused.message))
-    call.state = _Asked(request.acks, refused_parts)
+    call.state = request.acks
     return Produce(
-        parts,
+        [
+            _asked(topic.topic_id if by_id else topic.name, part.index, part.records, version)
+            for topic in request.topic_data
+            for part in topic.partition_data
+        ],
         request.acks,
         request.timeout_ms,
         request.transactional_id,
         joins_transaction=version >= _JOINS_SINCE,
     )
+
+
+def _asked(topic: TopicRef, partition: int, records: Buffer | None, version: int) -> ProducePart:
+    try:
+        return ProducePart(topic, partition, _records(records, version))
+    except Refused as refused:
+        return ProducePart(topic, partition, records, wrong=(refused.fault, refused.message or ""))
 
 
 def _records(records: Buffer | None, version: int) -> Buffer:
@@ -126,9 +115,7 @@ def _records(records: Buffer | None, version: int) -> Buffer:
 
 
 def to_response(results: list[ProducedPart], call: Call) -> ProduceResponse | NoAnswer:
-    asked: _Asked = call.state
-    results += asked.refused
-    if asked.acks == ACKS_NONE:
+    if call.state == ACKS_NONE:
         failed = any(result.fault is not None for result in results)
         return NoAnswer.HANG_UP if failed else NoAnswer.SILENCE
     return _response(results, call.version)
@@ -185,8 +172,7 @@ FORMS_MAX: Final = 10_000
 
 def form(results: list[ProducedPart], call: Call) -> bytes | None:
     """The answer for one partition that was written: encoded once, and then only its numbers are put in."""
-    asked: _Asked = call.state
-    if len(results) != 1 or asked.refused or asked.acks == ACKS_NONE:
+    if len(results) != 1 or call.state == ACKS_NONE:
         return None
     version, part = call.version, results[0]
     if part.fault is not None or version < _NUMBERS_SINCE:

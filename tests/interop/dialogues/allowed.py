@@ -1,0 +1,191 @@
+"""What may differ between the answers of two brokers that behave alike, and why.
+
+A row names a field, alone or behind the struct that it stands in, what is left of it, and the reason.
+Whatever has no row must be equal. Differences that we mean to have stand in ``docs/``, and in ``INTENDED``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.interop.dialogues.step import Step
+
+from trivium.messages.api import ApiKey
+from trivium.messages.errors import ErrorCode
+
+WAITS: Final = "no answer yet"
+CLOSED: Final = "the connection is closed"
+
+Left = Callable[[Any], Any]
+
+
+def _nothing(_value: Any) -> str:
+    return "…"
+
+
+def _whether_any(value: Any) -> bool:
+    return bool(value)
+
+
+def _whether_positive(value: int) -> bool:
+    return value > 0
+
+
+def _whether_known(value: int) -> Any:
+    """A time or a size: the values that say there is none stay as they are."""
+    return "some" if value > 0 else value
+
+
+ALLOWED: Final[Mapping[str, tuple[Left, str]]] = {
+    "throttle_time_ms": (_nothing, "how busy a broker is"),
+    "error_message": (_whether_any, "words; those that tools print are held by ``tests/golden``"),
+    "PartitionProduceResponse.error_message": (_nothing, "we also say what Kafka leaves to the code"),
+    "batch_index_error_message": (_whether_any, "words, with times in them"),
+    "allow_replication_factor_change": (_nothing, "an echo, which Kafka forgets if nothing is to be moved"),
+    "UpdatableFeatureResult.error_message": (_nothing, "Kafka has a word for success, too"),
+    "DeleteShareGroupOffsetsResponse.error_message": (_nothing, "beside a code that says it all"),
+    "host": (_whether_any, "where it listens"),
+    "port": (_whether_positive, "where it listens"),
+    "cluster_id": (_whether_any, "made up when it was formatted"),
+    "log_dir": (_whether_any, "where its data lies"),
+    "client_host": (_whether_any, "Kafka puts a slash before an address"),
+    "total_bytes": (_whether_positive, "of its disk"),
+    "usable_bytes": (_whether_positive, "of its disk"),
+    "log_append_time_ms": (_whether_known, "its clock"),
+    "transaction_start_time_ms": (_whether_known, "its clock"),
+    "last_timestamp": (_whether_known, "its clock"),
+    "last_fetch_timestamp": (_whether_known, "its clock"),
+    "last_caught_up_timestamp": (_whether_known, "its clock"),
+    "DescribeQuorumResponsePartitionData.high_watermark": (_whether_positive, "of the metadata log"),
+    "ReplicaState.log_end_offset": (_whether_positive, "of the metadata log"),
+    "DescribeQuorumResponse.nodes": (_nothing, "Kafka's controllers have a listener beside the brokers'"),
+    "finalized_features_epoch": (_whether_positive, "of the metadata log"),
+    "partition_size": (_whether_positive, "bytes differ with who sealed a batch"),
+}
+
+UNSAID: Final[Mapping[tuple[str, int], frozenset[str]]] = {
+    ("PartitionData", ErrorCode.UNKNOWN_TOPIC_ID): frozenset(
+        ("high_watermark", "last_stable_offset", "log_start_offset", "aborted_transactions", "records")
+    ),
+}
+"""Fields that mean nothing beside an error, whatever stands in them."""
+
+ORDERED: Final = frozenset(
+    ("record_values", "synonyms", "DescribeTopicPartitionsResponse.topics", "aborted_transactions")
+)
+"""Lists whose order means something. All others are sorted, since Kafka keeps most things in hash tables."""
+
+
+@dataclass(frozen=True)
+class Intended:
+    """Answers that may differ as wholes. A dialogue ends there: what follows would differ, too."""
+
+    reason: str
+    applies: Callable[[Step, Any, Any], bool]
+
+
+def _codes(answer: Any) -> list[int]:
+    """All error codes in an answer, wherever they stand."""
+    if isinstance(answer, dict):
+        own = [value for name, value in answer.items() if name.endswith("error_code")]
+        return own + [code for value in answer.values() for code in _codes(value)]
+    if isinstance(answer, list):
+        return [code for each in answer for code in _codes(each)]
+    return []
+
+
+ACL_KEYS: Final = (ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.DESCRIBE_ACLS)
+SHARE_KEYS: Final = (ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE)
+
+
+def _without(answer: Any, name: str) -> Any:
+    if isinstance(answer, dict):
+        return {key: _without(value, name) for key, value in answer.items() if key != name}
+    return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
+
+
+INTENDED: Final = (
+    Intended(
+        "names that differ in dots and underscores alone collide within one request, too",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CREATE_TOPICS
+            and {"§c.d", "§c_d"} <= {topic.name for topic in step.request.topics}  # type: ignore[attr-defined]
+            and ErrorCode.INVALID_TOPIC_EXCEPTION in _codes(ours)
+        ),
+    ),
+    Intended(
+        "several epochs of a producer in one request: Kafka refuses all, we refuse those that are over",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(kafkas)
+        ),
+    ),
+    Intended(
+        "a heartbeat that joins once more may have come late: the next answer says the assignment again",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and isinstance(ours, dict)
+            and ours.get("assignment") is not None
+            and {**ours, "assignment": None} == kafkas
+        ),
+    ),
+    Intended(
+        "a user for whom two things are wrong hears of one or the other",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.ALTER_USER_SCRAM_CREDENTIALS and any(_codes(ours)) and any(_codes(kafkas))
+        ),
+    ),
+    Intended(
+        "a batch that comes twice has no time of appending of its own; Kafka says that of its last record",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and _without(ours, "log_append_time_ms") == _without(kafkas, "log_append_time_ms")
+        ),
+    ),
+    Intended(
+        "lists of an unknown kind are INVALID_REQUEST; Kafka ends the connection, or finds none",
+        lambda step, ours, kafkas: (
+            step.key in ACL_KEYS
+            and ErrorCode.INVALID_REQUEST in _codes(ours)
+            and (kafkas == CLOSED or not any(_codes(kafkas)))
+        ),
+    ),
+    Intended(
+        "members of a share group begin with the heartbeat that subscribes; Kafka's wait for one or two more",
+        lambda step, ours, kafkas: step.key in SHARE_KEYS and not any(_codes(ours) + _codes(kafkas)),
+    ),
+    Intended(
+        "a batch that contradicts itself: both refuse it, we before we look where it should go",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and ErrorCode.INVALID_RECORD in _codes(kafkas)
+            and ErrorCode.CORRUPT_MESSAGE in _codes(ours)
+            and {ErrorCode.NONE} & set(_codes(ours)) == {ErrorCode.NONE} & set(_codes(kafkas))
+        ),
+    ),
+    Intended(
+        "Kafka opens a session for a reader that has named no partition yet; we open one for partitions",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.FETCH
+            and isinstance(ours, dict)
+            and isinstance(kafkas, dict)
+            and not ours["responses"]
+            and ours == {**kafkas, "session_id": 0}
+        ),
+    ),
+    Intended(
+        "Kafka gives up on a whole request if a batch in it cannot be read; we refuse that one alone",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and ErrorCode.CORRUPT_MESSAGE in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(kafkas)
+            and any(_codes(ours))
+        ),
+    ),
+    Intended(
+        "Kafka stumbles (a null pointer, an exception that nobody expected) and says UNKNOWN_SERVER_ERROR",
+        lambda _step, ours, kafkas: (
+            ErrorCode.UNKNOWN_SERVER_ERROR in _codes(kafkas)
+            and ErrorCode.UNKNOWN_SERVER_ERROR not in _codes(ours)
+        ),
+    ),
+)
