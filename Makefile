@@ -71,9 +71,11 @@ abuse: $(READY)
 	TRIVIUM_ABUSE=$(N) TRIVIUM_ABUSE_SEED=$(SEED) TRIVIUM_EXAMPLES=$(N) \
 		$(BIN)/python -m pytest tests/abuse tests/messages/test_hostile_bytes.py -n 2 --timeout 0
 
-# PyPy learns: at first it is slower. Its counters must not decay, or what is rare is never compiled.
+# PyPy learns: at first it is slower. Its counters must not decay, or what is rare is never compiled; and what
+# it does there it does a million times, so that it may compile early.
+JIT = decay=0,threshold=500,function_threshold=800,trace_eagerness=100
 SIM_PYTHON = $(if $(PYPY),PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
-	$(PYPY) --jit decay=0 -W ignore,$(BIN)/python)
+	PYPY_GC_NURSERY=32M $(PYPY) --jit $(JIT) -W ignore,$(BIN)/python)
 
 sim: $(READY)
 	@test -z "$(PYPY)" || $(PYPY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

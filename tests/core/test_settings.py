@@ -48,3 +48,18 @@ def test_number_of_a_group_that_is_bounded_follows_the_group_and_its_bounds() ->
     assert (bounded("a"), bounded("b")) == (58_000, 50_000)
     set_config(image, ConfigType.BROKER, str(NODE_ID), "group.consumer.max.session.timeout.ms", "56000")
     assert (bounded("a"), bounded("b")) == (56_000, 50_000)
+
+
+def test_rules_of_a_topic_are_worked_out_once_until_a_setting_changes() -> None:
+    image = MetadataImage()
+    settings = Settings({}, image, NODE_ID)
+    set_config(image, ConfigType.TOPIC, "a", "segment.bytes", "2000000")
+    set_config(image, ConfigType.TOPIC, "b", "segment.bytes", "3000000")
+    assert settings.rules("a") is settings.rules("a")
+    assert settings.rules("c") is settings.rules("d"), "topics without settings share theirs"
+    assert (settings.rules("a").segment_bytes, settings.rules("b").segment_bytes) == (2_000_000, 3_000_000)
+    assert settings.rules("c").segment_bytes not in (2_000_000, 3_000_000)
+    set_config(image, ConfigType.TOPIC, "a", "segment.bytes", "4000000")
+    assert settings.rules("a").segment_bytes == 4_000_000
+    set_config(image, ConfigType.TOPIC, "a", "segment.bytes", None)
+    assert settings.rules("a") is settings.rules("c")

@@ -134,6 +134,17 @@ def test_partition_that_is_there_is_not_made_again() -> None:
     assert contents(directory.logs["orders", 0]) == [(0, b"a")]
 
 
+def test_directory_of_a_partition_is_listed_twice_when_it_is_opened_after_a_crash() -> None:
+    """For its segments, and for the snapshots of its producers: a broker may have thousands of partitions."""
+    disk = FakeDisk()
+    directory = open_directory(disk, "/data")
+    append(directory.create("orders", 0, TOPIC_ID, LogSettings(), NOW), b"a")
+    left = disk.kill()
+    assert contents(reopened(left).logs["orders", 0]) == [(0, b"a")]
+    listed = [call.path for call in left.faults.calls if call.kind == "list"]
+    assert listed.count("/data/orders-0") == 2
+
+
 def test_interrupted_deletion_is_finished_at_the_next_open() -> None:
     name = "orders-0." + "0" * 32 + "-delete"
     disk = FakeDisk(

@@ -18,6 +18,8 @@ _LEVELS: Final = {codec: f"compression.{codec}.level" for codec in ("gzip", "lz4
 """The setting of each codec that has levels."""
 NO_GROUP: Final = ""
 """Stands for all groups that have set nothing for themselves; no group has this name."""
+NO_TOPIC: Final = ""
+"""The same for topics."""
 
 
 class Settings:
@@ -33,8 +35,8 @@ class Settings:
         self._kept_bounded: dict[tuple[str, str, str], int] = {}
         """By group, kind of group and name."""
         self._kept_since = -1
-        self._plain_rules: Rules | None = None
-        """Of topics that have set nothing for themselves, which are most."""
+        self._kept_rules: dict[str, Rules] = {}
+        """By topic: each of its partitions asks for them."""
 
     @property
     def layers(self) -> Layers:
@@ -83,18 +85,18 @@ class Settings:
         if changes != self._kept_since:
             self._kept.clear()
             self._kept_bounded.clear()
-            self._plain_rules = None
+            self._kept_rules.clear()
             self._kept_since = changes
         return self._kept
 
     def rules(self, topic: str) -> Rules:
         own = self._image.configs.of_topic(topic)
-        if own:
-            return self._rules(own)
+        if not own:
+            topic = NO_TOPIC
         self._current()
-        if self._plain_rules is None:
-            self._plain_rules = self._rules(own)
-        return self._plain_rules
+        if topic not in self._kept_rules:
+            self._kept_rules[topic] = self._rules(own)
+        return self._kept_rules[topic]
 
     def _rules(self, own: Mapping[str, str]) -> Rules:
         layers = self.layers

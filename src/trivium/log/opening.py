@@ -11,6 +11,7 @@ What recovery does, and what it never does:
 - Doing it again changes nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from trivium.log.aborted import ensure_proven
 from trivium.log.epochs import LeaderEpochs
 from trivium.log.files import Files
 from trivium.log.health import Health
-from trivium.log.names import LEADER_EPOCH_CHECKPOINT, TEMPORARY, offset_file, parse_offset_file
+from trivium.log.names import LEADER_EPOCH_CHECKPOINT, TEMPORARY, OffsetFile, offset_file, parse_offset_file
 from trivium.log.partition_log import PartitionLog
 from trivium.log.producers import ProducerStates
 from trivium.log.replay import replay, track
@@ -67,30 +68,41 @@ def open_log(
     """Open or create the log in an existing directory."""
     recovery = Recovery(name)
     with health.guard(f"opening {name}"):
-        _sweep(files, directory, recovery)
-        segments = _find_segments(files, directory, settings, now_ms, recovery)
+        found = _sweep(files, directory, recovery)
+        segments = _find_segments(files, directory, found, settings, now_ms, recovery)
         if not segments:
             segments = [_first_segment(files, directory, settings, known, now_ms)]
         opener = _Opener(files, directory, segments, settings, known, recovery)
         return opener.open(name, health), recovery
 
 
-def _sweep(files: Files, directory: str, recovery: Recovery) -> None:
-    """Finish what a crash interrupted: complete a decided swap, drop what is half-made or leaving."""
-    for base_offset in finish_swaps(files, directory):
-        recovery.note(f"finished the compaction that had reached segment {base_offset}")
-    for name in files.list(directory):
+def _sweep(files: Files, directory: str, recovery: Recovery) -> list[OffsetFile]:
+    """Finish what a crash interrupted: complete a decided swap, drop what is half-made or leaving. Returns
+    what is left of segments; the directory is listed once, unless a swap has changed it.
+    """
+    names = files.list(directory)
+    if any(name.endswith(".swap") for name in names):
+        for base_offset in finish_swaps(files, directory):
+            recovery.note(f"finished the compaction that had reached segment {base_offset}")
+        names = files.list(directory)
+    left = []
+    for name in names:
         parsed = parse_offset_file(name)
         if name.endswith(TEMPORARY) or (parsed is not None and parsed.stage in (".cleaned", ".deleted")):
             files.remove(f"{directory}/{name}")
+        elif parsed is not None and not parsed.stage:
+            left.append(parsed)
+    return left
 
 
 def _find_segments(
-    files: Files, directory: str, settings: LogSettings, now_ms: int, recovery: Recovery
+    files: Files,
+    directory: str,
+    found: Sequence[OffsetFile],
+    settings: LogSettings,
+    now_ms: int,
+    recovery: Recovery,
 ) -> list[Segment]:
-    found = [
-        parsed for name in files.list(directory) if (parsed := parse_offset_file(name)) and not parsed.stage
-    ]
     bases = sorted(parsed.offset for parsed in found if parsed.kind == ".log")
     for parsed in found:
         if parsed.kind not in (".log", ".snapshot") and parsed.offset not in bases:

@@ -7,14 +7,16 @@ Every struct of a flexible version ends in one such section; an empty one is a s
 that nobody here knows are kept as they came, so that passing a message on loses nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from trivium.wire.buffer import Buffer
 from trivium.wire.builder import Builder
 from trivium.wire.cursor import Cursor
 from trivium.wire.errors import DecodeError
 from trivium.wire.limits import TAGGED_FIELDS_MAX
+from trivium.wire.varint import encode_uvarint
 
 TaggedFields = Mapping[int, bytes]
 
@@ -41,8 +43,16 @@ def read_tagged_fields(cursor: Cursor) -> TaggedFields:
 
 
 def write_tagged_fields(builder: Builder, fields: TaggedFields) -> Builder:
-    """One section, in ascending order of tags as the protocol asks."""
-    builder.uvarint(len(fields))
-    for tag in sorted(fields):
-        builder.uvarint(tag).uvarint(len(fields[tag])).raw(fields[tag])
+    """One section."""
+    add_tagged_fields(builder.raw, fields)
     return builder
+
+
+def add_tagged_fields(add: Callable[[Buffer], object], fields: TaggedFields) -> None:
+    """The pieces of one section, in ascending order of tags as the protocol asks."""
+    add(encode_uvarint(len(fields)))
+    for tag in sorted(fields):
+        value = fields[tag]
+        add(encode_uvarint(tag))
+        add(encode_uvarint(len(value)))
+        add(value)

@@ -1,6 +1,7 @@
 """Transactions as records of ``__transaction_state``: the last one of a transactional id is its state."""
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import Final
 
 from trivium.core.commands.producers import NO_PRODUCER_ID
@@ -33,6 +34,8 @@ TAGGED_VERSION: Final = 1
 TAGGED_SINCE: Final = 1
 """The ``transaction.version`` from which on records are written so."""
 NO_TIMESTAMP: Final = -1
+KEYS_KEPT_MAX: Final = 10_000
+"""Of transactional ids, encoded: every step of a transaction writes its own again."""
 
 
 def transaction_record(transaction: Transaction, transaction_version: int) -> KeyedRecord:
@@ -60,6 +63,7 @@ def tombstone(transactional_id: str) -> KeyedRecord:
     return _key(transactional_id), None
 
 
+@lru_cache(KEYS_KEPT_MAX)
 def _key(transactional_id: str) -> bytes:
     return TRANSACTION_LOG.encode_key(TransactionLogKey(transactional_id=transactional_id))
 

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from trivium.wire.buffer import Buffer
-from trivium.wire.builder import Builder
 from trivium.wire.cursor import Cursor
 from trivium.wire.errors import DecodeError, EncodeError
 from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
-from trivium.wire.tagged_fields import TaggedFields, read_tagged_fields, write_tagged_fields
+from trivium.wire.tagged_fields import TaggedFields, add_tagged_fields, read_tagged_fields
 
 COUNTED_LAYOUTS_MAX: Final = 32
 """Fewer numbers than this, all arrays of a run together, have a layout made once: replicas, partitions. It
@@ -57,7 +56,7 @@ def read_unknown_tags(buf: Buffer, pos: int) -> tuple[TaggedFields, int]:
 
 def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[Buffer], None]) -> None:
     """A whole section: a known field wins over an unknown one of the same tag."""
-    add(write_tagged_fields(Builder(), {**unknown, **known}).build())
+    add_tagged_fields(add, {**unknown, **known} if unknown else known)
 
 
 def refuse_length(field_label: str, length: int, remaining: int) -> DecodeError:
