@@ -337,10 +337,13 @@ def _measured(peer: Peer, messages: int, measure: Callable[[], float]) -> tuple[
 def _in_turns(
     peers: list[Peer], measure: Callable[[Peer, int], tuple[float, float]], rounds: int = ROUNDS
 ) -> tuple[list[float], list[float]]:
-    """Medians of the two things that ``measure`` gives in each round, for every peer."""
+    """Medians of the two things that ``measure`` gives in each round, for every peer. Who begins takes turns,
+    too: the first finds a machine that has just rested.
+    """
     results: list[list[tuple[float, float]]] = [[] for _ in peers]
     for round_ in range(rounds):
-        for peer, found in zip(peers, results, strict=True):
+        turns = list(zip(peers, results, strict=True))
+        for peer, found in turns if round_ % 2 == 0 else reversed(turns):
             # What others have written must not be what this one waits for.
             os.sync()
             touch_memory()
