@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from tests.spark.connector.reads import DEFAULT, schema
+from tests.spark.connector.reads import DEFAULT, schema, values
 from trivium.client.admin_topics import delete_topics
 from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline import Pipeline, parquet
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.source import Expired, TopicSource
+from trivium.spark.connector.errors import MadeAnew
 from trivium.spark.running.beginnings import Positions, beginning, topics_file
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.topics import FILE_OPTION, TopicsOfFlow
@@ -97,6 +98,28 @@ def test_topic_made_anew_is_read_from_its_beginning_where_that_is_wanted(tmp_pat
         }
         end = reader(definition, broker).latestOffset({"orders": {"0": count}}, everything)
         assert end == {"orders": {"0": count}}, "it goes back once"
+
+
+def test_batch_that_is_done_again_takes_nothing_from_a_topic_made_anew(tmp_path: Path) -> None:
+    """Killed between the plan of a batch and its end; what the new topic has comes once, behind it."""
+    everything, planned = ReadAllAvailable(), {"orders": {"0": 3}}
+    with Broker() as broker:
+        broker.produce("orders", [b"a", b"b", b"c"])
+        definition = shop(tmp_path, "skip")
+        first = reader(definition, broker)
+        begin = first.initialOffset()
+        assert first.latestOffset(begin, everything) == planned
+        assert values(reader(definition, broker), first.partitions(begin, planned)) == [b"a", b"b", b"c"]
+        remake(broker, "orders", b"d", b"e", b"f", b"g")
+        again = reader(definition, broker)
+        assert values(again, again.partitions(begin, planned)) == []
+        assert again.latestOffset(planned, everything) == begin
+        end = again.latestOffset(begin, everything)
+        assert values(again, again.partitions(begin, end)) == [b"d", b"e", b"f", b"g"]
+        remake(broker, "orders", b"h")
+        strict = reader(shop(tmp_path, "fail"), broker)
+        with pytest.raises(MadeAnew, match="Topic orders was deleted and made anew before orders-0"):
+            values(strict, strict.partitions(begin, end))
 
 
 def test_flow_that_begins_anew_takes_the_topics_as_they_are(tmp_path: Path) -> None:

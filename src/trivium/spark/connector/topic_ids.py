@@ -49,6 +49,10 @@ class TopicIds:
         """Whether a topic is not the one that was read, as far as that is known."""
         return topic in self._left or self._ids.get(topic, topic_id.hex()) != topic_id.hex()
 
+    def id_of(self, topic: str) -> str:
+        """Of the topic that offsets handed out now are of; empty where it is not known."""
+        return self._ids.get(topic, "").strip("0") and self._ids[topic]
+
     def to_json(self) -> dict[str, Any]:
         return {"ids": dict(self._ids), "left": dict(self._left)}
 

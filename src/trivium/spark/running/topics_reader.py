@@ -24,11 +24,14 @@ class TopicsReader(StreamReader):
         self._is_read = True
         write_json(self._file, self._topic_ids.to_json())
 
-    def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
+    def _known_ids(self) -> TopicIds:
         if not self._is_read:
             self._topic_ids = kept_ids(self._file)
             self._is_read = True
-        before = self._topic_ids.to_json()
+        return self._topic_ids
+
+    def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
+        before = self._known_ids().to_json()
         found = super()._made_anew(starts)
         if self._topic_ids.to_json() != before:
             write_json(self._file, self._topic_ids.to_json())
