@@ -166,9 +166,9 @@ class Cluster:
             else:
                 self._connections[address] = connection
                 return connection
-        for failure in failures:
-            if len(failures) == 1 or not isinstance(failure, Unreachable | ConnectionLost | TimedOut):
-                raise failure  # Who was not let in need not wait for the others.
+        for each in failures:
+            if len(failures) == 1 or not isinstance(each, Unreachable | ConnectionLost | TimedOut):
+                raise each  # Who was not let in need not wait for the others.
         raise Unreachable(" ".join(map(str, failures)))
 
     def controller(self, deadline: Deadline) -> Connection:
