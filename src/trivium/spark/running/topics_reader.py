@@ -1,7 +1,8 @@
 """A stream over topics that keeps in a file which topics they are.
 
-The file is written before Spark hears the offsets that belong to it. What Spark then does not write down it
-asks for again with the old ones, and the file says where those were left.
+The file is written before Spark hears the offsets that belong to it; of a topic that was made anew only when
+Spark has written down that it is read from its beginning. A query may read a source several times, each time
+by a reader of its own with offsets of its own, and all keep the same file: Spark asks one after the other.
 """
 
 from collections.abc import Mapping
