@@ -7,7 +7,8 @@ import pytest
 from tests.client.scripted import Accident, ScriptedBroker, describing, topic_id_of
 from trivium.client.cluster import NEW_TOPIC_PATIENCE_S, Cluster
 from trivium.client.deadline import Deadline
-from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable
+from trivium.client.errors import ClientError, ConnectionLost, LoginFailed, Refused, TimedOut, Unreachable
+from trivium.client.security import Security
 from trivium.client.topology import TopicPartition
 from trivium.messages.api.find_coordinator import (
     Coordinator,
@@ -21,6 +22,7 @@ from trivium.messages.api.metadata import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
+from trivium.messages.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from trivium.messages.errors import ErrorCode
 from trivium.messages.version_range import VersionRange
 
@@ -59,6 +61,17 @@ def test_connect_to_nobody_is_one_sentence_at_once() -> None:
         dead = listener.getsockname()[1]
     with pytest.raises(Unreachable, match=r"Nothing listens .* Nothing listens "):
         Cluster.connect(f"127.0.0.1:{dead},127.0.0.1:{dead},localhost:{dead}")
+
+
+def test_who_is_not_let_in_does_not_wait_also_with_several_addresses() -> None:
+    no_logins = SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=[])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        dead = listener.getsockname()[1]
+    with ScriptedBroker({SaslHandshakeRequest: no_logins}) as broker:
+        addresses = f"127.0.0.1:{dead},{broker.bootstrap}"
+        with pytest.raises(LoginFailed, match="takes no logins"):
+            Cluster.connect(addresses, security=Security(username="ann", password="x"), patience_s=2)
+        assert broker.connections == 1
 
 
 def test_topics_are_sorted_and_know_their_leaders() -> None:

@@ -70,6 +70,22 @@ def test_folder_that_this_user_may_not_write_is_named(
     ]
 
 
+@pytest.mark.parametrize("state", ["", "state"])
+def test_folder_inside_that_is_none_of_ours_may_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """As on a disk that is mounted there, or beside another user's pipeline."""
+    (tmp_path / "lost+found").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _mode: not path.endswith("lost+found"))
+    assert sentences(pipeline(tmp_path / state, tmp_path)) == []
+
+
+def test_disk_that_does_not_say_its_size_is_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = os.statvfs_result((4096, 4096, 0, 0, 0, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _path: silent)
+    assert sentences(pipeline(tmp_path, tmp_path / "orders")) == []
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_without_rights_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
@@ -111,6 +127,12 @@ def test_table_inside_one_that_is_read_is_an_error() -> None:
         "lake/orders, the sink of f0, lies below lake, the table of names."
         in said(pipeline("state", "lake/orders", more=names))[0]
     )
+
+
+def test_tables_that_are_only_read_may_lie_as_they_like() -> None:
+    lake = "\n[source.names]\nformat = 'delta'\npath = 'lake'\n"
+    below = "[source.more]\nformat = 'delta'\npath = 'lake/more'\n"
+    assert not [each for each in said(pipeline("state", "orders", more=lake + below)) if "below" in each]
 
 
 def test_tables_beside_each_other_are_none(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 ``run``, ``backfill`` and ``replay`` differ in what they start; what is here does not know which it is.
 """
 
+import logging
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -115,6 +116,7 @@ def _until_interrupted() -> Iterator[Callable[[], bool]]:
     def ask(number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
+            logging.disable(logging.ERROR)  # Py4J tells at length of what it was kept from.
             raise KeyboardInterrupt
         asked = True
         click.echo("Ending; the next run goes on from here.", err=True)
@@ -125,6 +127,7 @@ def _until_interrupted() -> Iterator[Callable[[], bool]]:
     except KeyboardInterrupt:
         raise click.exceptions.Exit(1) from None
     finally:
+        logging.disable(logging.NOTSET)
         for number, handler in before.items():
             signal.signal(number, handler)
 

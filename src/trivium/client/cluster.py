@@ -166,8 +166,9 @@ class Cluster:
             else:
                 self._connections[address] = connection
                 return connection
-        if len(failures) == 1:
-            raise failures[0]
+        for each in failures:
+            if len(failures) == 1 or not isinstance(each, Unreachable | ConnectionLost | TimedOut):
+                raise each  # Who was not let in need not wait for the others.
         raise Unreachable(" ".join(map(str, failures)))
 
     def controller(self, deadline: Deadline) -> Connection:

@@ -10,7 +10,7 @@ from trivium.records.record import Record
 from trivium.spark.connector.errors import BadOption, ConnectorError
 from trivium.spark.connector.origin import make_piece
 from trivium.spark.connector.ranges import OffsetRange
-from trivium.spark.connector.rows import check_schema, read_rows
+from trivium.spark.connector.rows import ROWS_BYTES, check_schema, read_rows
 from trivium.spark.connector.source import TriviumDataSource
 
 
@@ -63,20 +63,37 @@ def test_records_that_contradict_their_checksum_are_a_sentence() -> None:
         list(read_rows(iter([make_piece(wanted, bytes(batch), 5, ())]), wanted, ("value",)))
 
 
-@pytest.mark.parametrize(("compression", "count"), [(Compression.NONE, 2), (Compression.LZ4, 5)])
+@pytest.mark.parametrize(
+    ("compression", "counts"), [(Compression.NONE, [2, 2, 1]), (Compression.LZ4, [1, 3, 1])]
+)
 def test_piece_becomes_batches_of_rows_of_a_bounded_size(
-    monkeypatch: pytest.MonkeyPatch, compression: Compression, count: int
+    monkeypatch: pytest.MonkeyPatch, compression: Compression, counts: list[int]
 ) -> None:
-    """Compressed ones are larger as rows than they look."""
+    """Compressed ones are larger as rows than they look: one alone, three together, and the rest."""
     batches = [
         build_batch([Record(0, 0, None, bytes([at]) * 100)], base_offset=at, compression=compression)
         for at in range(5)
     ]
-    monkeypatch.setattr("trivium.spark.connector.rows.ROWS_BYTES", len(batches[0]) * 3)
+    monkeypatch.setattr("trivium.spark.connector.rows.ROWS_BYTES", 300)
     wanted = OffsetRange("t", 0, 0, 5)
     pieces = iter([make_piece(wanted, b"".join(batches), 0, ())])
     found = list(read_rows(pieces, wanted, ("value", "offset")))
-    assert len(found) == count
+    assert [rows.num_rows for rows in found] == counts
     assert [offset for rows in found for offset in rows.column("offset").to_pylist()] == [0, 1, 2, 3, 4]
     values = [value for rows in found for value in rows.column("value").to_pylist()]
     assert values == [bytes([at]) * 100 for at in range(5)]
+
+
+def test_batches_that_expand_a_thousand_times_become_many_batches_of_rows() -> None:
+    value = bytes(1_000_000)
+    batches = [
+        build_batch([Record(0, 0, None, value)], base_offset=at, compression=Compression.ZSTD)
+        for at in range(40)
+    ]
+    assert sum(map(len, batches)) < ROWS_BYTES / 1000
+    wanted = OffsetRange("t", 0, 0, 40)
+    pieces = (make_piece(wanted, b"".join(batches[at : at + 20]), at, ()) for at in (0, 20))
+    found = list(read_rows(pieces, wanted, ("value", "offset")))
+    assert [rows.num_rows for rows in found] == [1, 9, 9, 1, 9, 9, 2]
+    assert max(rows.nbytes for rows in found) < ROWS_BYTES + 2 * len(value)
+    assert [offset for rows in found for offset in rows.column("offset").to_pylist()] == list(range(40))

@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from tests.spark.connector.reads import DEFAULT, schema
+from tests.spark.connector.reads import DEFAULT, schema, values
 from trivium.client.admin_topics import delete_topics
 from trivium.client.door import Door
 from trivium.client.topology import TopicPartition
 from trivium.pipeline import Pipeline, parquet
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.source import Expired, TopicSource
+from trivium.spark.connector.errors import MadeAnew
 from trivium.spark.running.beginnings import Positions, beginning, topics_file
 from trivium.spark.running.errors import CannotRun
 from trivium.spark.running.topics import FILE_OPTION, TopicsOfFlow
-from trivium.spark.running.topics_reader import TopicsReader
+from trivium.spark.running.topics_reader import TopicsReader, kept_ids
 from trivium.testing import Broker
 
 
@@ -97,6 +98,62 @@ def test_topic_made_anew_is_read_from_its_beginning_where_that_is_wanted(tmp_pat
         }
         end = reader(definition, broker).latestOffset({"orders": {"0": count}}, everything)
         assert end == {"orders": {"0": count}}, "it goes back once"
+
+
+def test_batch_that_is_done_again_takes_nothing_from_a_topic_made_anew(tmp_path: Path) -> None:
+    """Killed between the plan of a batch and its end; what the new topic has comes once, behind it."""
+    everything, planned = ReadAllAvailable(), {"orders": {"0": 3}}
+    with Broker() as broker:
+        broker.produce("orders", [b"a", b"b", b"c"])
+        definition = shop(tmp_path, "skip")
+        first = reader(definition, broker)
+        begin = first.initialOffset()
+        assert first.latestOffset(begin, everything) == planned
+        assert values(reader(definition, broker), first.partitions(begin, planned)) == [b"a", b"b", b"c"]
+        remake(broker, "orders", b"d", b"e", b"f", b"g")
+        again = reader(definition, broker)
+        assert values(again, again.partitions(begin, planned)) == []
+        assert again.latestOffset(planned, everything) == begin
+        end = again.latestOffset(begin, everything)
+        assert values(again, again.partitions(begin, end)) == [b"d", b"e", b"f", b"g"]
+        remake(broker, "orders", b"h")
+        strict = reader(shop(tmp_path, "fail"), broker)
+        with pytest.raises(MadeAnew, match="Topic orders was deleted and made anew before orders-0"):
+            values(strict, strict.partitions(begin, end))
+
+
+def test_readers_of_one_source_go_back_each_from_where_it_is(tmp_path: Path) -> None:
+    """A query that reads a source twice looks at its ends twice; a record may have come in between."""
+    definition, everything = shop(tmp_path, "skip"), ReadAllAvailable()
+    with Broker() as broker:
+        broker.produce("orders", [b"a", b"b"])
+        early, late = reader(definition, broker), reader(definition, broker)
+        begin = early.initialOffset()
+        assert late.initialOffset() == begin
+        left = [early.latestOffset(begin, everything)]
+        broker.produce("orders", [b"c"])
+        left.append(late.latestOffset(begin, everything))
+        assert left == [{"orders": {"0": 2}}, {"orders": {"0": 3}}]
+        remake(broker, "orders", *[b"%d" % number for number in range(5)])
+        assert reader(definition, broker).latestOffset(left[0], everything) == begin
+        again = [reader(definition, broker), reader(definition, broker)]
+        for each, at in zip(again, left, strict=True):
+            assert each.latestOffset(at, everything) == begin
+        for each in (*again, reader(definition, broker), reader(definition, broker)):
+            assert each.latestOffset(begin, everything) == {"orders": {"0": 5}}
+            assert each.latestOffset({"orders": {"0": 5}}, everything) == {"orders": {"0": 5}}
+
+
+@pytest.mark.parametrize("topic", ["orders", "ids"])
+def test_state_of_an_older_version_tells_a_topic_made_anew(tmp_path: Path, topic: str) -> None:
+    definition = shop(tmp_path, "fail")
+    (flow,), (source,) = definition.flows, definition.sources
+    assert isinstance(source, TopicSource)
+    file = Path(topics_file(definition, flow, source))
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({topic: "0f" * 16}))
+    assert kept_ids(str(file)).is_other(topic, bytes(16))
+    assert not kept_ids(str(file)).is_other(topic, b"\x0f" * 16)
 
 
 def test_flow_that_begins_anew_takes_the_topics_as_they_are(tmp_path: Path) -> None:

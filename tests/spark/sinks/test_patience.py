@@ -7,12 +7,14 @@ from threading import Timer
 
 import pyarrow as pa
 import pytest
+from pyspark.sql.types import BinaryType, StructField, StructType
 
 from tests.spark.connector.reads import broker_options, stream, values
 from trivium.client.door import Door
 from trivium.client.errors import Unreachable
 from trivium.client.idle_clusters import close_idle
 from trivium.spark.connector.broker_origin import forget_origins
+from trivium.spark.connector.source import TriviumDataSource
 from trivium.spark.sinks.outlets import TaskPlace
 from trivium.spark.sinks.topic_outlet import TopicOutlet
 from trivium.spark.tables.batch import Batch
@@ -61,6 +63,13 @@ def test_read_waits_for_its_broker(stopped: Broker) -> None:
     reader = stream(broker_options(stopped.bootstrap, "out"))
     soon(stopped)
     assert values(reader, reader.partitions({"out": {"0": 0}}, {"out": {"0": 1}})) == [b"first"]
+
+
+def test_batch_is_not_begun_where_nobody_listens(stopped: Broker) -> None:
+    """A wrong address is told before any task waits for it."""
+    options = {"kafka.bootstrap.servers": stopped.bootstrap, "topic": "out"}
+    with pytest.raises(Unreachable, match="Nothing listens"):
+        TriviumDataSource(options).writer(StructType([StructField("value", BinaryType())]), False)
 
 
 def test_start_does_not_wait(stopped: Broker) -> None:

@@ -6,11 +6,22 @@ What another system keeps (``s3://…``) is believed.
 
 import os
 from collections.abc import Iterator
+from typing import Final
 
 from trivium.pipeline.checking.nesting import is_local, local
 from trivium.pipeline.definition import Definition
 from trivium.pipeline.finding import Finding, error
 from trivium.pipeline.sink import TableSink
+
+_OWN: Final = frozenset(
+    {
+        *("_delta_log", "_trivium", "data", "metadata"),
+        *("beginnings", "checkpoints", "running"),
+        *("commits", "offsets", "sources", "state"),
+    }
+)
+"""Folders inside that every batch or every start writes into: of tables, of a pipeline's state and of Spark's
+checkpoints. Others may be anybody's, such as a disk's ``lost+found``."""
 
 
 def folder_findings(definition: Definition) -> Iterator[Finding]:
@@ -44,11 +55,15 @@ def _problem(path: str) -> str | None:
             return f"{there} is no folder"
         for name in missing:
             _exists(os.path.join(there, name))  # Of a name that is too long the file system says so.
-        inside = [] if missing else [each.path for each in os.scandir(there) if each.is_dir()]
-        refused = [each for each in (there, *inside) if not os.access(each, os.W_OK | os.X_OK)]
+        inside = [] if missing else [os.path.join(there, name) for name in sorted(_OWN)]
+        refused = [
+            each for each in (there, *filter(os.path.isdir, inside)) if not os.access(each, os.W_OK | os.X_OK)
+        ]
         if refused:
             return f"this user may not write into {refused[0]}"
-        return None if os.statvfs(there).f_bavail else f"no space is left where {there} is"
+        space = os.statvfs(there)
+        is_full = space.f_blocks and not space.f_bavail  # Some file systems do not say how large they are.
+        return f"no space is left where {there} is" if is_full else None
     except ValueError:
         return "no path can have such a character"
     except OSError as problem:

@@ -1,7 +1,8 @@
 """Folders inside each other: no table lies below another one, nor the state of a pipeline below a table.
 
-Whoever reads, compacts or expires the outer one would find files there that are none of its own. Nothing is
-looked up: paths are compared as they are written, relative ones from the working directory.
+Whoever reads, compacts or expires the outer one would find files there that are none of its own. How tables
+lie that are only read is not for us to say. Nothing is looked up: paths are compared as they are written,
+relative ones from the working directory.
 """
 
 import os
@@ -24,6 +25,7 @@ class _Folder:
 
     where: str
     is_table: bool = True
+    is_written: bool = True
     is_beside: bool = False
     """A quarantine that nobody placed lies beside its sink, and below what that is below."""
 
@@ -33,7 +35,8 @@ def nesting_findings(definition: Definition) -> Iterator[Finding]:
     for inner in folders:
         for outer in folders:
             is_below = inner is not outer and inner.place.startswith(f"{outer.place.rstrip('/')}/")
-            if is_below and outer.is_table and not inner.is_beside:
+            is_written = inner.is_written or outer.is_written
+            if is_below and is_written and outer.is_table and not inner.is_beside:
                 yield error(
                     inner.where,
                     f"{inner.path}, {inner.said_by}, lies below {outer.path}, {outer.said_by}.",
@@ -65,7 +68,13 @@ def _folders(definition: Definition) -> Iterator[_Folder]:
     for source in definition.sources:
         if isinstance(source, TableSource) and source.table.path:
             path = source.table.path
-            yield _Folder(whole(path), path, f"the table of {source.name}", f"source.{source.name}.path")
+            yield _Folder(
+                whole(path),
+                path,
+                f"the table of {source.name}",
+                f"source.{source.name}.path",
+                is_written=False,
+            )
     for flow in definition.flows:
         for key, sink in (("sink", flow.sink), ("quarantine", flow.quarantine)):
             if isinstance(sink, TableSink) and sink.table.path:

@@ -9,15 +9,15 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trivium.client.cluster import Cluster
-from trivium.client.deadline import Deadline
+from trivium.client.cluster import NEW_TOPIC_PATIENCE_S, Cluster
+from trivium.client.deadline import Deadline, attempts
 from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable, settled
 from trivium.client.fetching import Fetched, Fetcher, FetchSettings
 from trivium.client.offsets import EARLIEST, LATEST, Isolation, list_offsets
 from trivium.client.topology import Topic, TopicPartition, topic_of
 from trivium.messages.errors import ErrorCode
 from trivium.spark.connector.bounds import fell_back, removed
-from trivium.spark.connector.errors import NothingArrives
+from trivium.spark.connector.errors import MadeAnew, NothingArrives
 from trivium.spark.connector.kafka_options import KafkaOptions
 from trivium.spark.connector.origin import Piece, make_piece
 from trivium.spark.connector.ranges import OffsetRange
@@ -115,6 +115,10 @@ class BrokerOrigin:
     def pieces(self, wanted: OffsetRange) -> Iterator[Piece]:
         try:
             yield from self._pieces(wanted)
+        except MadeAnew as lost:
+            if self._fail_on_data_loss:
+                raise
+            _log.warning("%s", lost)
         finally:
             if self._fetcher.is_waiting:
                 self._fetcher.close()  # The next reader would wait for an answer that it cannot use.
@@ -123,16 +127,16 @@ class BrokerOrigin:
         key, position = wanted.key, wanted.offset_start
         patience = Deadline(self._poll_timeout_s)
         self._notice_growth(key)
-        self._ask(key, position, patience)
+        self._ask(wanted, position, patience)
         while position < wanted.offset_end:
             fetched = self._receive(key, position, patience)
             if fetched is None or fetched.code.is_retriable:
                 self._pause(wanted, position, patience)
-                self._ask(key, position, patience)
+                self._ask(wanted, position, patience)
                 continue
             if fetched.code is ErrorCode.OFFSET_OUT_OF_RANGE:
                 position = self._skip_lost(wanted, position)
-                self._ask(key, position, patience)
+                self._ask(wanted, position, patience)
                 continue
             if fetched.code is not ErrorCode.NONE:
                 raise Refused(fetched.code, f"partition {key}")
@@ -144,8 +148,17 @@ class BrokerOrigin:
                 self._pause(wanted, position, patience)
             position = max(position, piece.offset_end)
             if position < wanted.offset_end:
-                self._ask(key, position, patience)
+                self._ask(wanted, position, patience)
             yield piece
+
+    def _recognise(self, wanted: OffsetRange) -> None:
+        """Refuse a topic that is another one than the range was planned for: what it has under these offsets
+        comes in a range of its own. One that was made anew takes a moment to be known everywhere."""
+        for _ in attempts(Deadline(NEW_TOPIC_PATIENCE_S)):
+            if wanted.topic_id in ("", self.cluster.topic(wanted.topic).topic_id.hex()):
+                return
+            self.cluster.forget_leaders([wanted.topic])
+        raise MadeAnew(f"Topic {wanted.topic} was deleted and made anew before {wanted} was read.")
 
     def _notice_growth(self, key: TopicPartition) -> None:
         """The driver may have planned a partition that is younger than what is known of its topic here."""
@@ -153,10 +166,12 @@ class BrokerOrigin:
         if known is not None and key.partition >= len(known.partitions):
             self.cluster.forget_leaders([key.topic])
 
-    def _ask(self, key: TopicPartition, position: int, patience: Deadline) -> None:
+    def _ask(self, wanted: OffsetRange, position: int, patience: Deadline) -> None:
         """Ask the leader, as long as there may be one."""
+        key = wanted.key
         while True:
             try:
+                self._recognise(wanted)
                 self._fetcher.ask({self.cluster.leader(key): {key: position}})
             except ClientError as error:
                 if not may_pass(error) or patience.has_passed:

@@ -16,6 +16,8 @@ class OffsetRange(InputPartition):
     partition: int
     offset_start: int
     offset_end: int
+    topic_id: str = ""
+    """In hexadecimal digits, of the topic that these offsets are of; empty where nobody knows."""
 
     @property
     def key(self) -> TopicPartition:

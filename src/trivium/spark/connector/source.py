@@ -43,13 +43,14 @@ class TriviumDataSource(DataSource):
     def writer(self, schema: "StructType", overwrite: bool) -> "TopicBatchWriter":
         from trivium.spark.connector.errors import BadOption
         from trivium.spark.connector.sent_columns import check_columns
-        from trivium.spark.connector.topic_writer import TopicBatchWriter
+        from trivium.spark.connector.topic_writer import TopicBatchWriter, reach
         from trivium.spark.connector.write_options import parse_write_options
 
         if overwrite:
             raise BadOption('A topic is only appended to; write with mode("append").')
         options = parse_write_options(self.options, is_stream=False)
         check_columns(schema, options.topic)
+        reach(options)
         return TopicBatchWriter(options)
 
     def streamWriter(self, schema: "StructType", overwrite: bool) -> "TopicStreamWriter":  # noqa: N802

@@ -2,13 +2,14 @@
 
 Lives on the driver, in a process of its own that Spark asks before every micro-batch. A question is answered
 with what is there; only a query that does nothing but ask waits a moment here instead, and hears of a record
-when it comes. ``partitions`` is a function of its arguments alone, so that a micro-batch that is done again
-after a crash has the same rows.
+when it comes. ``partitions`` is a function of its arguments and of what topics they are of, so that a
+micro-batch that is done again after a crash has the same rows, or none where its topic was made anew since.
 """
 
 import logging
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -128,7 +129,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # -- records ---------------------------------------------------------------------------------
 
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
-        ranges = make_ranges(from_json(start), from_json(end))
+        ids = self._known_ids()
+        ranges = [
+            replace(each, topic_id=ids.id_of(each.topic))
+            for each in make_ranges(from_json(start), from_json(end))
+        ]
         return [*split_ranges(ranges, self._options.partitions_min, self._options.partition_records_max)]
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
@@ -163,8 +168,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _begin(self, ids: Mapping[str, bytes]) -> None:
         self._topic_ids.begin(ids)
 
+    def _known_ids(self) -> TopicIds:
+        return self._topic_ids
+
     def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
-        return self._topic_ids.made_anew(open_broker(self._options).topic_ids, starts)
+        return self._known_ids().made_anew(open_broker(self._options).topic_ids, starts)
 
     def _check_loss(
         self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]

@@ -3,7 +3,9 @@ before, and offsets of its own.
 
 Spark's checkpoint has names and offsets only, and a stream cannot tell when Spark has written down what it
 answered. So a topic that was made anew is remembered with the offsets at which the one before was left: as
-long as Spark comes with these, they are still the old topic's.
+long as Spark comes with these, they are still the old topic's. What is kept for a later process says so, too:
+it names the old topic until Spark has come with other offsets. It then knows the answers of all readers of
+the query, which keep this together; and one who is already at the beginning has no way to go back.
 """
 
 from collections.abc import Mapping
@@ -21,6 +23,8 @@ class TopicIds:
         """In hexadecimal digits; brokers that are too old for them say zeros."""
         self._left: dict[str, dict[str, int]] = {}
         """Where the topic before was left, of each that was made anew since."""
+        self._before: dict[str, str] = {}
+        """Which topic that was."""
 
     def begin(self, ids: Mapping[str, bytes]) -> None:
         """A new query reads these."""
@@ -35,6 +39,8 @@ class TopicIds:
             if self._left.get(topic, at) != at:
                 del self._left[topic]
             if before != each.hex() and any(at.values()):
+                if topic not in self._left:
+                    self._before[topic] = before
                 self._left[topic] = at
         return set(self._left) & set(ids)
 
@@ -47,10 +53,15 @@ class TopicIds:
 
     def is_other(self, topic: str, topic_id: bytes) -> bool:
         """Whether a topic is not the one that was read, as far as that is known."""
-        return topic in self._left or self._ids.get(topic, topic_id.hex()) != topic_id.hex()
+        return self._ids.get(topic, topic_id.hex()) != topic_id.hex()
+
+    def id_of(self, topic: str) -> str:
+        """Of the topic that offsets handed out now are of; empty where it is not known."""
+        return self._ids.get(topic, "").strip("0") and self._ids[topic]
 
     def to_json(self) -> dict[str, Any]:
-        return {"ids": dict(self._ids), "left": dict(self._left)}
+        return {"ids": self._ids | {topic: self._before[topic] for topic in self._left}}
 
     def from_json(self, facts: Mapping[str, Any]) -> None:
-        self._ids, self._left = dict(facts.get("ids", {})), dict(facts.get("left", {}))
+        ids = facts.get("ids")
+        self._ids = dict(ids if isinstance(ids, dict) else facts)  # Older versions kept nothing around them.

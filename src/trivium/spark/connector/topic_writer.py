@@ -132,13 +132,19 @@ _tidied: dict[str, str] = {}
 is tried again ends what the try before has left."""
 
 
-def _connect(options: WriteOptions) -> AbstractContextManager[Cluster]:
+def reach(options: WriteOptions) -> None:
+    """Whoever named a wrong address hears of it before any task waits for a broker that is away."""
+    with _connect(options, patience_s=0.0):
+        pass
+
+
+def _connect(options: WriteOptions, *, patience_s: float | None = None) -> AbstractContextManager[Cluster]:
     return borrowed(
         options.bootstrap,
         client_id=options.client_id,
         timeout_s=options.timeout_s,
         security=options.security,
-        patience_s=options.delivery_timeout_s,
+        patience_s=options.delivery_timeout_s if patience_s is None else patience_s,
     )
 
 

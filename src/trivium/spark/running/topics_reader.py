@@ -1,7 +1,8 @@
 """A stream over topics that keeps in a file which topics they are.
 
-The file is written before Spark hears the offsets that belong to it. What Spark then does not write down it
-asks for again with the old ones, and the file says where those were left.
+The file is written before Spark hears the offsets that belong to it; of a topic that was made anew only when
+Spark has written down that it is read from its beginning. A query may read a source several times, each time
+by a reader of its own with offsets of its own, and all keep the same file: Spark asks one after the other.
 """
 
 from collections.abc import Mapping
@@ -24,11 +25,14 @@ class TopicsReader(StreamReader):
         self._is_read = True
         write_json(self._file, self._topic_ids.to_json())
 
-    def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
+    def _known_ids(self) -> TopicIds:
         if not self._is_read:
             self._topic_ids = kept_ids(self._file)
             self._is_read = True
-        before = self._topic_ids.to_json()
+        return self._topic_ids
+
+    def _made_anew(self, starts: Mapping[TopicPartition, int]) -> set[str]:
+        before = self._known_ids().to_json()
         found = super()._made_anew(starts)
         if self._topic_ids.to_json() != before:
             write_json(self._file, self._topic_ids.to_json())
