@@ -6,9 +6,10 @@ import pytest
 
 from tests.core.batches import batch, fetch, produce, values, writing_world
 from tests.core.fakes import NODE_ID, World
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.core.access import Access, Operation, Resource
 from trivium.core.caller import Caller
-from trivium.core.commands.records import FetchedPart, FetchPart, Leader
+from trivium.core.commands.records import Fetch, FetchedPart, FetchPart, Leader
 from trivium.core.faults import Fault
 from trivium.core.fetch import FETCH_BYTES_MAX, TURN_BYTES_MAX, Fetching
 from trivium.messages.stored.metadata_topics import RemoveTopicRecord
@@ -301,6 +302,21 @@ def test_long_polls_of_many_readers_are_all_answered() -> None:
     produce(world, batch(b"a"))
     world.turn()
     assert all(len(each) == 1 for each in replies)
+
+
+def test_long_poll_is_answered_whatever_goes_wrong_for_others_of_one_connection() -> None:
+    """The second of their mistakes is told by nobody: the connection ends by the first."""
+    world, caller = writing_world(), Mistakes()
+    broken = Caller(presence=caller.presence)
+    for _ in range(2):
+        with asking(caller, "Fetch"):
+            world.routes[Fetch](fetch(part(), max_wait_ms=1_000), broken, lambda _results: loose())
+    replies = world.submit(fetch(part(), max_wait_ms=1_000))
+    produce(world, batch(b"a"))
+    with pytest.raises(RuntimeError):
+        world.turn()
+    assert [values(result) for result in replies[0]] == [[b"a"]]
+    assert caller.found[0] == ("Fetch", "a bolt is loose")
 
 
 def test_clock_jump_does_not_end_a_long_poll() -> None:

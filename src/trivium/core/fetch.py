@@ -10,10 +10,11 @@ meanwhile (promise R9).
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from trivium.core.access import Access
-from trivium.core.behalf import act_for, now, on_behalf
+from trivium.core.behalf import act_for, now, on_behalf, tell_all
 from trivium.core.caller import Caller
 from trivium.core.cluster import CLOSED_TOPIC, Cluster
 from trivium.core.commands.command import Reply, Routes
@@ -111,8 +112,7 @@ class Fetching:
 
     def _answer_stirred(self) -> None:
         stirred, self._stirred = self._stirred, []
-        for poll in stirred:
-            act_for(poll.asked, poll.look)
+        tell_all(partial(act_for, poll.asked, poll.look) for poll in stirred)
 
 
 class _Reading:
