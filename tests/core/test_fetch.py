@@ -393,3 +393,16 @@ def test_topic_that_is_deleted_while_the_disk_is_asked_is_unknown() -> None:
     world.cluster.commit([(RemoveTopicRecord(topic_id=topic_id), 0)], lambda _fault: None)
     log.summoned.pop()()
     assert replies[0][0].fault is Fault.UNKNOWN_TOPIC
+
+
+def test_fetch_whose_caller_leaves_while_the_disk_is_asked_waits_for_nothing_more() -> None:
+    """Else it would stay for as long as its caller meant to wait, which may be days."""
+    world, caller = writing_world(), Caller()
+    produce(world, batch(b"a"))
+    world.log("t").far = {0}
+    replies = world.submit(fetch(part(), max_wait_ms=60_000, min_bytes=BIG), caller)
+    caller.presence.forget()
+    caller.presence.leave()
+    world.log("t").summoned.pop()()
+    assert (len(replies), world.timers.next_due_ms) == (1, None)
+    assert not world.cluster.partition("t", 0).waiting

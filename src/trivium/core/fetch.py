@@ -263,10 +263,10 @@ class _LongPoll:
 
     def wait(self, timers: Timers) -> None:
         self._timer = timers.after(self._reading.command.max_wait_ms, on_behalf(self._finish))
-        self._caller.presence.watch(self._finish)
         for partition in self._reading.partitions:
             if partition is not None:
                 partition.waiting[self] = None
+        self._caller.presence.watch(self._finish)
 
     def arrived(self, partition: LivePartition, size_bytes: int) -> None:
         self._new[partition] = None
