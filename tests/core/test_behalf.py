@@ -3,21 +3,9 @@
 import pytest
 
 from tests.core.fakes import FakeClock
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.core.behalf import now, on_behalf
-from trivium.core.caller import Presence
 from trivium.core.timers import Timers
-
-
-class Mistakes:
-    """A caller that has a connection until it has failed."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[str, str]] = []
-        self.presence = Presence(self._failed)
-
-    def _failed(self, request: str, error: Exception) -> bool:
-        self.found.append((request, str(error)))
-        return len(self.found) == 1
 
 
 @pytest.fixture
@@ -25,16 +13,9 @@ def caller() -> Mistakes:
     return Mistakes()
 
 
-def loose() -> None:
-    raise RuntimeError("a bolt is loose")
-
-
 def kept_for(caller: Mistakes, request: str = "Produce") -> object:
-    before, now.asked = now.asked, (caller.presence, request)
-    try:
+    with asking(caller, request):
         return on_behalf(loose)
-    finally:
-        now.asked = before
 
 
 def test_mistake_in_a_callback_ends_the_caller_for_whom_it_was_kept(caller: Mistakes) -> None:
@@ -56,9 +37,8 @@ def test_mistake_that_no_connection_can_tell_is_raised(caller: Mistakes) -> None
 
 def test_what_a_callback_leaves_for_later_is_for_the_same_caller(caller: Mistakes) -> None:
     later = []
-    now.asked = (caller.presence, "Fetch")
-    first = on_behalf(lambda: later.append(on_behalf(loose)))
-    now.asked = None
+    with asking(caller, "Fetch"):
+        first = on_behalf(lambda: later.append(on_behalf(loose)))
     first()
     assert now.asked is None
     later[0]()

@@ -6,9 +6,10 @@ import pytest
 
 from tests.core.batches import batch, fetch, produce, values, writing_world
 from tests.core.fakes import NODE_ID, World
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.core.access import Access, Operation, Resource
 from trivium.core.caller import Caller
-from trivium.core.commands.records import FetchedPart, FetchPart, Leader
+from trivium.core.commands.records import Fetch, FetchedPart, FetchPart, Leader
 from trivium.core.faults import Fault
 from trivium.core.fetch import FETCH_BYTES_MAX, TURN_BYTES_MAX, Fetching
 from trivium.messages.stored.metadata_topics import RemoveTopicRecord
@@ -303,6 +304,21 @@ def test_long_polls_of_many_readers_are_all_answered() -> None:
     assert all(len(each) == 1 for each in replies)
 
 
+def test_long_poll_is_answered_whatever_goes_wrong_for_others_of_one_connection() -> None:
+    """The second of their mistakes is told by nobody: the connection ends by the first."""
+    world, caller = writing_world(), Mistakes()
+    broken = Caller(presence=caller.presence)
+    for _ in range(2):
+        with asking(caller, "Fetch"):
+            world.routes[Fetch](fetch(part(), max_wait_ms=1_000), broken, lambda _results: loose())
+    replies = world.submit(fetch(part(), max_wait_ms=1_000))
+    produce(world, batch(b"a"))
+    with pytest.raises(RuntimeError):
+        world.turn()
+    assert [values(result) for result in replies[0]] == [[b"a"]]
+    assert caller.found[0] == ("Fetch", "a bolt is loose")
+
+
 def test_clock_jump_does_not_end_a_long_poll() -> None:
     """R10."""
     world = writing_world()
@@ -377,3 +393,16 @@ def test_topic_that_is_deleted_while_the_disk_is_asked_is_unknown() -> None:
     world.cluster.commit([(RemoveTopicRecord(topic_id=topic_id), 0)], lambda _fault: None)
     log.summoned.pop()()
     assert replies[0][0].fault is Fault.UNKNOWN_TOPIC
+
+
+def test_fetch_whose_caller_leaves_while_the_disk_is_asked_waits_for_nothing_more() -> None:
+    """Else it would stay for as long as its caller meant to wait, which may be days."""
+    world, caller = writing_world(), Caller()
+    produce(world, batch(b"a"))
+    world.log("t").far = {0}
+    replies = world.submit(fetch(part(), max_wait_ms=60_000, min_bytes=BIG), caller)
+    caller.presence.forget()
+    caller.presence.leave()
+    world.log("t").summoned.pop()()
+    assert (len(replies), world.timers.next_due_ms) == (1, None)
+    assert not world.cluster.partition("t", 0).waiting

@@ -4,6 +4,7 @@ import pytest
 
 from tests.core.batches import batch, produce, writing_world
 from tests.core.fakes import NODE_ID, NOW_MS
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.core.access import Access, Operation, Resource
 from trivium.core.caller import Caller
 from trivium.core.commands.records import Produce, ProducePart
@@ -200,6 +201,19 @@ def test_ack_that_a_hanging_sync_keeps_times_out_once() -> None:
     assert [(part.fault, part.base_offset) for part in replies[0]] == [(Fault.TIMED_OUT, 0)]
     world.storage.sync()
     assert len(replies) == 1
+
+
+def test_acks_time_out_whatever_goes_wrong_for_another() -> None:
+    """A mistake ends the connection of the one whose answer it was, now and in later rounds of the timer."""
+    world, caller = writing_world(), Mistakes()
+    world.storage.holds_syncs = True
+    command = Produce([ProducePart("t", 0, batch(b"a"))], ACKS_ALL, 500)
+    with asking(caller, "Produce"):
+        world.routes[Produce](command, Caller(presence=caller.presence), lambda _results: loose())
+    others = [world.submit(command.changed(timeout_ms=each)) for each in (500, 5_000)]
+    world.pass_time(5_000 + TIMEOUT_STEP_MS)
+    assert [[part.fault for part in replies[0]] for replies in others] == [[Fault.TIMED_OUT]] * 2
+    assert caller.found == [("Produce", "a bolt is loose")]
 
 
 def test_acks_that_wait_share_one_timer() -> None:

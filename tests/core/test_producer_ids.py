@@ -6,6 +6,8 @@ import pytest
 
 from tests.core.batches import batch, produce, writing_world
 from tests.core.fakes import NOW_MS, World
+from tests.core.mistakes import Mistakes, asking, loose
+from trivium.core.caller import Caller
 from trivium.core.commands.producers import ActiveProducer, DescribeProducers, InitProducer
 from trivium.core.faults import Fault
 from trivium.core.producer_ids import BLOCK_IDS, ID_LAST, Producers
@@ -52,6 +54,20 @@ def test_id_is_given_only_when_its_block_is_durable() -> None:
     world.storage.sync()
     assert [reply[0].producer_id for reply in replies] == [0, 1, 2]
     assert world.image.producer_ids.next_id == BLOCK_IDS
+
+
+@pytest.mark.parametrize("fault", [None, Fault.STORAGE])
+def test_id_is_given_or_refused_whatever_goes_wrong_for_another_who_waits(fault: Fault | None) -> None:
+    world, first, second = world_with_producers(), Mistakes(), Mistakes()
+    world.storage.holds_syncs = True
+    with asking(first, "InitProducer"):
+        before = world.submit(InitProducer())
+    with asking(second, "InitProducer"):
+        world.routes[InitProducer](InitProducer(), Caller(), lambda _given: loose())
+    after = world.submit(InitProducer())
+    world.storage.sync(fault)
+    assert len(before) == len(after) == 1
+    assert (first.found, second.found) == ([], [("InitProducer", "a bolt is loose")])
 
 
 def test_more_waiters_than_a_block_holds_take_the_next_one() -> None:

@@ -18,12 +18,13 @@ from tests.messages.catalogue import EXAMPLES, all_versions
 from tests.messages.plain_encoding import Length, PlainEncoding
 from tests.messages.samples import samples
 from trivium.messages import decode, encode
+from trivium.messages.api.heartbeat import HeartbeatRequest
 from trivium.messages.api.metadata import MetadataRequest
 from trivium.messages.frames import decode_request, decode_response
 from trivium.messages.schema import Message
 from trivium.wire.builder import Builder
 from trivium.wire.errors import DecodeError
-from trivium.wire.limits import MESSAGE_ELEMENTS_MAX, TAGGED_FIELDS_MAX
+from trivium.wire.limits import MESSAGE_ELEMENTS_MAX, TAGGED_FIELDS_MAX, TEXT_BYTES_MAX
 
 REFUSAL_BYTES = 4_096
 """What an exception and the objects around a lie may take, beside what the honest message takes."""
@@ -148,6 +149,21 @@ def test_elements_beyond_the_budget_of_a_message_are_refused() -> None:
     frame = Builder().array_count(count).raw(bytes(2 * count)).build()
     with pytest.raises(DecodeError, match="elements"):
         decode(MetadataRequest, 1, frame)
+
+
+@pytest.mark.parametrize("make_group_id", ["g".__mul__, lambda size: "ä" * (size // 2) + "g" * (size % 2)])
+def test_text_of_a_request_is_no_longer_in_compact_form_than_in_the_other(
+    make_group_id: Callable[[int], str],
+) -> None:
+    """Where lengths have two bytes there is no room for more; where they have not, Kafka refuses it, too."""
+    longest, longer = (
+        HeartbeatRequest(group_id=make_group_id(size), generation_id=1, member_id="m")
+        for size in (TEXT_BYTES_MAX, TEXT_BYTES_MAX + 1)
+    )
+    for version in (3, 4):
+        assert decode(HeartbeatRequest, version, encode(longest, version))[0] == longest
+    with pytest.raises(DecodeError, match="a text of 32768 bytes"):
+        decode(HeartbeatRequest, 4, encode(longer, 4))
 
 
 def test_tagged_fields_beyond_their_limit_are_refused() -> None:

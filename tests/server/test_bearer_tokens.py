@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from tests.clients.bearer import number, text
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.server import bearer_tokens as module
 from trivium.server.bearer_tokens import JwksTokens
 
@@ -184,5 +185,33 @@ def test_keys_that_cannot_be_read_leave_the_known_ones(monkeypatch: pytest.Monke
             endpoint.keys = {"no": "keys"}
             assert await bearers.ask(stranger.token(sub="eve")) is None
             assert await bearers.ask(issuer.token(sub="ann")) is not None
+
+        with_bearers(url, scenario)
+
+
+def test_mistake_in_a_check_ends_who_has_shown_the_token_and_not_who_has_asked_for_the_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    issuer = Issuer("one")
+    check = module._verified
+
+    def broken_for_ben(token: Any, keys: Any) -> Any:
+        claims = check(token, keys)
+        return loose() if claims is not None and claims["sub"] == "ben" else claims
+
+    monkeypatch.setattr(module, "_verified", broken_for_ben)
+    with serving(issuer) as (url, endpoint):
+        endpoint.gate.clear()
+
+        async def scenario(bearers: Bearers) -> None:
+            ann, ben = Mistakes(), Mistakes()
+            with asking(ann, "LogIn"):
+                of_ann = bearers.ask(issuer.token(sub="ann"))
+            with asking(ben, "LogIn"):
+                bearers.ask(issuer.token(sub="ben"))
+            endpoint.gate.set()
+            assert await of_ann is not None
+            assert await bearers.ask(issuer.token(sub="eve")) is not None
+            assert (ann.found, ben.found) == ([], [("LogIn", "a bolt is loose")])
 
         with_bearers(url, scenario)

@@ -356,10 +356,16 @@ def test_connection_that_has_ended_is_freed_at_once(start: Start) -> None:
         for number in range(30):
             with Peer(broker.bootstrap) as peer:
                 assert peer.is_served()
-                if number % 3 == 0:
+                if number % 5 == 0:
                     peer.ask(fetch("quiet", max_wait_ms=600_000), FETCH_VERSION)
-                elif number % 3 == 1:
+                elif number % 5 == 1:
                     peer.socket.sendall(struct.pack(">i", MEGABYTE) + bytes(20_000))
+                elif number % 5 == 2:
+                    peer.ask(produce("nowhere", b"x", acks=0), PRODUCE_VERSION)
+                    assert peer.is_closed()
+                elif number % 5 == 3:
+                    peer.socket.sendall(b"\xff" * 64)
+                    assert peer.is_closed()
         wait_until(lambda: not sessions_of(broker))
     finally:
         gc.enable()

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.core.mistakes import Mistakes, asking, loose
 from trivium.core.metadata_access import ScramMechanism
 from trivium.core.ports import Asker, HashedPassword
 from trivium.server import passwords as module
@@ -233,6 +234,42 @@ def test_queue_goes_on_after_a_job_that_failed() -> None:
         return result
 
     assert at_a_desk(scenario) is False
+
+
+def test_mistake_in_a_job_that_had_to_wait_ends_who_has_asked_for_it() -> None:
+    async def scenario(desk: Desk) -> list[list[tuple[str, str]]]:
+        first, second = Mistakes(), Mistakes()
+        desk.hold_up()
+        for caller in (first, second):
+            with asking(caller, "LogIn"):
+                desk.queue.run("a", loose, lambda _never: None)
+        desk.go_on()
+        await desk.worker.drain()
+        return [first.found, second.found]
+
+    assert at_a_desk(scenario) == [[("LogIn", "a bolt is loose")]] * 2
+
+
+def test_mistake_in_a_check_is_told_to_all_who_wait_for_it_although_one_of_them_has_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ArgonPasswords, "_verify", lambda *_: loose())
+
+    async def scenario(desk: Desk) -> list[tuple[str, str]]:
+        failures: list[object] = []
+        desk.loop.set_exception_handler(lambda _loop, context: failures.append(context["exception"]))
+        gone, stays = Mistakes(), Mistakes()
+        gone.presence.forget()
+        desk.hold_up()
+        for caller in (gone, stays):
+            with asking(caller, "LogIn"):
+                desk.begin(None, "secret")
+        desk.go_on()
+        await desk.worker.drain()
+        assert [str(each) for each in failures] == ["a bolt is loose"]
+        return stays.found
+
+    assert at_a_desk(scenario) == [("LogIn", "a bolt is loose")]
 
 
 def test_node_that_stops_checks_nothing_more() -> None:

@@ -9,7 +9,7 @@ A node works in one thread, and a test may run several nodes in one process: eac
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import ParamSpec
 
@@ -48,3 +48,15 @@ def act_for(
             raise
     finally:
         now.asked = before
+
+
+def tell_all(waiting: Iterable[Callable[P, None]], /, *arguments: P.args, **named: P.kwargs) -> None:
+    """Call back everybody who waits. What one of them raises is raised when all have been told."""
+    mistakes: list[Exception] = []
+    for told in waiting:
+        try:
+            told(*arguments, **named)
+        except Exception as mistake:  # noqa: BLE001  (raised below)
+            mistakes.append(mistake)
+    if mistakes:
+        raise mistakes[0] if len(mistakes) == 1 else ExceptionGroup("several who were told", mistakes)

@@ -10,24 +10,31 @@ ANONYMOUS = "User:ANONYMOUS"
 class Presence:
     """Whether a caller still listens. Whoever keeps something only for its sake asks to be told."""
 
-    __slots__ = ("_failed", "_watchers", "is_gone")
+    __slots__ = ("_failed", "_is_over", "_watchers", "is_gone")
 
     def __init__(self, failed: Callable[[str, Exception], bool] | None = None) -> None:
         """``failed`` ends the caller's connection, since a mistake of ours leaves it without an answer; False
         if there is no connection any more.
         """
         self.is_gone = False
+        self._is_over = False
         self._failed = failed
         self._watchers: dict[Callable[[], None], None] = {}
 
     def watch(self, gone: Callable[[], None]) -> None:
-        """Call ``gone`` once when the caller has gone, unless it is unwatched before."""
-        self._watchers[gone] = None
+        """Call ``gone`` once when the caller has gone, unless it is unwatched before: at once if there is no
+        connection any more.
+        """
+        if self._is_over:
+            gone()
+        else:
+            self._watchers[gone] = None
 
     def unwatch(self, gone: Callable[[], None]) -> None:
         self._watchers.pop(gone, None)
 
     def leave(self) -> None:
+        """Tell them. Who watches later, while there is still a connection, is told the next time."""
         self.is_gone = True
         watchers, self._watchers = self._watchers, {}
         with ExitStack() as stack:  # a mistake of one who is told keeps it from nobody else
@@ -40,6 +47,7 @@ class Presence:
 
     def forget(self) -> None:
         """There is no connection any more."""
+        self._is_over = True
         self._failed = None
 
 

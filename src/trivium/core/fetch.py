@@ -10,10 +10,11 @@ meanwhile (promise R9).
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from trivium.core.access import Access
-from trivium.core.behalf import act_for, now, on_behalf
+from trivium.core.behalf import act_for, now, on_behalf, tell_all
 from trivium.core.caller import Caller
 from trivium.core.cluster import CLOSED_TOPIC, Cluster
 from trivium.core.commands.command import Reply, Routes
@@ -111,8 +112,7 @@ class Fetching:
 
     def _answer_stirred(self) -> None:
         stirred, self._stirred = self._stirred, []
-        for poll in stirred:
-            act_for(poll.asked, poll.look)
+        tell_all(partial(act_for, poll.asked, poll.look) for poll in stirred)
 
 
 class _Reading:
@@ -263,10 +263,10 @@ class _LongPoll:
 
     def wait(self, timers: Timers) -> None:
         self._timer = timers.after(self._reading.command.max_wait_ms, on_behalf(self._finish))
-        self._caller.presence.watch(self._finish)
         for partition in self._reading.partitions:
             if partition is not None:
                 partition.waiting[self] = None
+        self._caller.presence.watch(self._finish)
 
     def arrived(self, partition: LivePartition, size_bytes: int) -> None:
         self._new[partition] = None

@@ -5,13 +5,13 @@ response leaves when they are durable; a start replays the same records. One key
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from trivium.core.cluster import Cluster
 from trivium.core.commands.producers import Writer
 from trivium.core.commands.topics import NewTopic
 from trivium.core.faults import Fault, Refused
+from trivium.core.kept_answers import kept
 from trivium.core.ports import Done
 from trivium.messages.schema import Message
 from trivium.records.batch import HEADER_BYTES, build_batch, check_batches, iter_batches, iter_records
@@ -23,8 +23,6 @@ READ_BYTES = 1 << 20
 """How much of a partition is replayed at a time."""
 RECORD_OVERHEAD_BYTES = 32
 """What a record may cost in a batch beside its key and its value: seven numbers of variable length."""
-HASHES_KEPT_MAX = 10_000
-"""Groups and transactional ids whose partition is known by heart: every heartbeat asks for it."""
 NO_PRODUCER_ID = -1
 FIRST_SEQUENCE = 0
 
@@ -183,7 +181,7 @@ def _entries(run: memoryview) -> Iterator[Stored | TransactionEnd]:
                 yield Stored(record.offset, producer_id, record.key, record.value)
 
 
-@lru_cache(HASHES_KEPT_MAX)
+@kept  # every heartbeat asks which partition its group is in
 def java_hash(text: str) -> int:
     """``String.hashCode`` of Java without its sign, as Kafka has it: the lowest number of all becomes 0."""
     value = 0

@@ -10,10 +10,12 @@ Each partition of a command stands for itself: what is wrong with one does not t
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from trivium.core.access import NOT_AUTHORIZED, Access, Operation, Resource
 from trivium.core.batch_checks import RecordsRefused, check_records, checked_batches
+from trivium.core.behalf import act_for, now, tell_all
 from trivium.core.caller import Caller
 from trivium.core.cluster import INTERNAL_TOPICS, Cluster
 from trivium.core.commands.command import Reply, Routes
@@ -342,19 +344,20 @@ class _WaitingAcks:
     def _look(self) -> None:
         """Answer those whose time is over. Their records are written, and may yet become durable."""
         now_ms = self._clock.monotonic_ms()
-        for ack in [ack for ack in self._open if ack.due_ms <= now_ms]:
+        late = [ack for ack in self._open if ack.due_ms <= now_ms]
+        for ack in late:
             del self._open[ack]
             ack.give_up()
-            ack.reply(ack.results)
         self._is_watched = bool(self._open)
         if self._is_watched:
             self._timers.after(TIMEOUT_STEP_MS, self._look)
+        tell_all(partial(act_for, ack.asked, ack.reply, ack.results) for ack in late)
 
 
 class _Ack:
     """One produce, answered when nothing is ``missing`` any more."""
 
-    __slots__ = ("due_ms", "missing", "reply", "results")
+    __slots__ = ("asked", "due_ms", "missing", "reply", "results")
 
     def __init__(
         self, results: list[ProducedPart], numbers: Iterable[int], reply: Reply[list[ProducedPart]]
@@ -362,6 +365,7 @@ class _Ack:
         self.results = results
         self.missing = set(numbers)
         self.reply = reply
+        self.asked = now.asked
         self.due_ms = 0
 
     def synced(self, number: int, fault: Fault | None) -> bool:

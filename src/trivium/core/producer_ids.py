@@ -6,9 +6,11 @@ begins behind it, and what was left of it is never used.
 """
 
 from collections import deque
+from functools import partial
 from typing import Final
 
 from trivium.core.access import Access
+from trivium.core.behalf import on_behalf, tell_all
 from trivium.core.caller import Caller
 from trivium.core.cluster import Cluster
 from trivium.core.commands.command import Reply, Routes, TopicRef
@@ -54,7 +56,7 @@ class Producers:
         if self._next_id < self._id_end:
             reply(self._take())
             return
-        self._waiting.append(reply)
+        self._waiting.append(on_behalf(reply))
         if len(self._waiting) == 1:
             self._take_block()
 
@@ -85,15 +87,16 @@ class Producers:
             self._give_up(fault)
             return
         self._next_id, self._id_end = first, first + BLOCK_IDS
-        while self._waiting and self._next_id < self._id_end:
-            self._waiting.popleft()(self._take())
+        served = [
+            partial(self._waiting.popleft(), self._take()) for _ in range(min(len(self._waiting), BLOCK_IDS))
+        ]
         if self._waiting:
             self._take_block()
+        tell_all(served)
 
     def _give_up(self, fault: Fault) -> None:
         waiting, self._waiting = self._waiting, deque()
-        for reply in waiting:
-            reply(NewProducer(fault))
+        tell_all(waiting, NewProducer(fault))
 
     # -- describing ------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -27,7 +28,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
-from trivium.core.behalf import on_behalf
+from trivium.core.behalf import Asked, act_for, now, on_behalf, tell_all
 from trivium.server.event_log import events
 from trivium.server.worker import Worker
 
@@ -71,6 +72,12 @@ class _Token(NamedTuple):
     claims_text: str
 
 
+class _Waiting(NamedTuple):
+    asked: Asked | None
+    token: _Token
+    done: Done
+
+
 class JwksTokens:
     """The core's port ``BearerTokens``. All of its state belongs to the loop; threads get what they need."""
 
@@ -83,7 +90,7 @@ class JwksTokens:
         self._keys: Keys = ()
         self._read_at: float | None = None
         self._is_reading = False
-        self._waiting: dict[int, tuple[_Token, Done]] = {}
+        self._waiting: dict[int, _Waiting] = {}
         """Tokens of keys that are not known yet."""
         self._numbers = count()
         self._checks = 0
@@ -100,7 +107,7 @@ class JwksTokens:
             self._check(read, done)
         else:
             number = next(self._numbers)
-            self._waiting[number] = (read, done)
+            self._waiting[number] = _Waiting(now.asked, read, done)
             self._loop.call_later(WAIT_SECONDS_MAX, self._give_up, number)
 
     def close(self) -> None:
@@ -119,7 +126,8 @@ class JwksTokens:
         age = inf if self._read_at is None else self._loop.time() - self._read_at
         if not self._is_reading and age >= (self._refresh_s if is_known else RELOAD_SECONDS_MIN):
             self._is_reading = True
-            self._reader.run(lambda: _read_keys(self._source), self._has_read)
+            # For everybody, and not for whoever happens to ask now.
+            act_for(None, self._reader.run, lambda: _read_keys(self._source), self._has_read)
 
     def _has_read(self, keys: Keys | None) -> None:
         self._is_reading = False
@@ -127,13 +135,14 @@ class JwksTokens:
         if keys is not None:
             self._keys = keys
         waiting, self._waiting = self._waiting, {}
-        for token, done in waiting.values():
-            self._check(token, done)
+        tell_all(
+            partial(act_for, each.asked, self._check, each.token, each.done) for each in waiting.values()
+        )
 
     def _give_up(self, number: int) -> None:
-        token, done = self._waiting.pop(number, (None, None))
-        if token is not None and done is not None:
-            done(None)
+        waiting = self._waiting.pop(number, None)
+        if waiting is not None:
+            waiting.done(None)
 
     def _check(self, token: _Token, done: Done) -> None:
         keys = [key for name, key in self._keys if token.key_id is None or name == token.key_id]

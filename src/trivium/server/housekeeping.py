@@ -8,31 +8,34 @@ counts is that it was gathered after the question.
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from trivium.core.behalf import on_behalf
+from trivium.core.behalf import act_for, on_behalf, tell_all
 from trivium.core.timers import Timers
 from trivium.log.checkpoints import PendingCheckpoints
 from trivium.log.directory import LogDirectory
 from trivium.log.faults import LogError
 from trivium.log.partition_log import PartitionLog
 from trivium.log.shortening import remove_dropped
-from trivium.log.staged import Staged, outcome
+from trivium.log.staged import Staged, Wait, outcome
 from trivium.server.event_log import events
 from trivium.server.worker import Worker
 
 Written = Callable[[LogError | None], None]
 """Told once: None when it is on disk for good, else why it is not."""
 
+_Verdict = Callable[[Exception | None], None]
+"""Told the same, or which mistake of ours has kept it from being known."""
+
 
 class Housekeeping:
     def __init__(self, worker: Worker, timers: Timers) -> None:
         self._worker = worker
         self._timers = timers
-        self._waiting: dict[LogDirectory, list[Written]] = {}
+        self._waiting: dict[LogDirectory, list[_Verdict]] = {}
         self._writing: set[LogDirectory] = set()
 
     def write_checkpoints(self, home: LogDirectory, written: Written) -> None:
         """Write down what is durable in a directory now."""
-        self._waiting.setdefault(home, []).append(on_behalf(written))
+        self._waiting.setdefault(home, []).append(on_behalf(partial(_judge, written)))
         if home not in self._writing:
             self._begin(home)
 
@@ -43,27 +46,41 @@ class Housekeeping:
         try:
             pending = home.begin_checkpoints()
         except LogError as error:
-            for written in waiting:
-                written(error)
+            tell_all(waiting, error)
             return
         self._writing.add(home)
-        self._worker.run(
-            partial(outcome, pending.run), lambda error: self._finish(home, pending, waiting, error)
+        # For all who wait, and not for whoever has asked first, or for the one before.
+        act_for(
+            None,
+            self._worker.run,
+            partial(_outcome_or_mistake, pending.run),
+            lambda found: self._finish(home, pending, waiting, found),
         )
 
     def _finish(
-        self, home: LogDirectory, pending: PendingCheckpoints, waiting: list[Written], error: OSError | None
+        self,
+        home: LogDirectory,
+        pending: PendingCheckpoints,
+        waiting: list[_Verdict],
+        found: Exception | None,
     ) -> None:
         self._writing.remove(home)
-        failure: LogError | None = None
         try:
-            home.finish_checkpoints(pending, error)
+            tell_all(waiting, self._verdict(home, pending, found))
+        finally:
+            self._begin(home)
+
+    def _verdict(
+        self, home: LogDirectory, pending: PendingCheckpoints, found: Exception | None
+    ) -> Exception | None:
+        if found is not None and not isinstance(found, OSError):
+            return found
+        try:
+            home.finish_checkpoints(pending, found)
         except LogError as fault:
-            failure = fault
             events.seldom("checkpoint not written", home.path, path=home.path, reason=str(fault))
-        for written in waiting:
-            written(failure)
-        self._begin(home)
+            return fault
+        return None
 
     def carry_out(self, staged: Staged[None], done: Written, error: OSError | None = None) -> None:
         """Take the steps of a change here, and wait for each of them in a thread."""
@@ -91,6 +108,20 @@ class Housekeeping:
             self._timers.after(delay_ms, run)
         else:
             run()
+
+
+def _judge(written: Written, verdict: Exception | None) -> None:
+    if verdict is not None and not isinstance(verdict, LogError):
+        raise verdict
+    written(verdict)
+
+
+def _outcome_or_mistake(wait: Wait) -> Exception | None:
+    """In the thread. A mistake is an outcome, too: everybody who waits for this one has to hear of it."""
+    try:
+        return outcome(wait)
+    except Exception as mistake:  # noqa: BLE001  (raised by ``_judge``)
+        return mistake
 
 
 def _remove(home: LogDirectory, doomed: str) -> None:

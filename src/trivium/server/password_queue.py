@@ -9,8 +9,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
+from trivium.core.behalf import Asked, act_for, now
 from trivium.server.worker import Worker
 
 WAITING_MAX: Final = 1_024
@@ -21,6 +22,12 @@ INSIDE: Final = ""
 """The line of what an administrator has asked for, or the node itself."""
 
 Result = TypeVar("Result")
+
+
+class _Waiting(NamedTuple):
+    asked: Asked | None
+    job: Callable[[], Any]
+    then: Callable[[Any], None]
 
 
 class PasswordQueue:
@@ -36,7 +43,7 @@ class PasswordQueue:
         self._waiting_max = waiting_max
         self._waiting_per_address_max = waiting_per_address_max
         self._waiting = 0
-        self._lines: dict[str, deque[tuple[Callable[[], Any], Callable[[Any], None]]]] = {}
+        self._lines: dict[str, deque[_Waiting]] = {}
         """By address, the one whose turn it is first."""
         self._is_busy = False
 
@@ -47,7 +54,7 @@ class PasswordQueue:
             self._waiting >= self._waiting_max or len(line) >= self._waiting_per_address_max
         ):
             return False
-        self._lines.setdefault(address, deque()).append((job, then))
+        self._lines.setdefault(address, deque()).append(_Waiting(now.asked, job, then))
         self._waiting += 1
         if not self._is_busy:
             self._begin()
@@ -63,12 +70,12 @@ class PasswordQueue:
         if address is None:
             return
         line = self._lines.pop(address)
-        job, then = line.popleft()
+        waiting = line.popleft()
         if line:
             self._lines[address] = line  # behind the others
         self._waiting -= 1
         self._is_busy = True
-        self._worker.run(partial(self._run, job), then)
+        act_for(waiting.asked, self._worker.run, partial(self._run, waiting.job), waiting.then)
 
     def _run(self, job: Callable[[], Result]) -> Result:
         """In the thread. The next one begins before anybody hears of this one, and even if this one fails."""

@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from trivium.core.behalf import on_behalf
+from trivium.core.behalf import on_behalf, tell_all
 from trivium.core.metadata_access import ScramCredential, ScramMechanism
 from trivium.core.ports import Asker, HashedPassword
 from trivium.core.users.people import Chance
@@ -105,8 +105,7 @@ class ArgonPasswords:
     def _verified(self, claim: bytes, verdict: bool | Exception) -> None:
         if verdict is True:
             self._remember(claim)
-        for judged in self._checking.pop(claim):
-            judged(verdict)
+        tell_all(self._checking.pop(claim), verdict)
 
     def _remember(self, claim: bytes) -> None:
         self._right[claim] = None

@@ -25,6 +25,10 @@ MESSAGE_ELEMENTS_MAX = 1_000_000
 """Array elements and unknown tags of one message, all arrays together (S1). A byte or two on the wire become
 an object of a hundred: without this, one frame of 100 MiB of zeros would take gigabytes."""
 
+TEXT_BYTES_MAX = 32_767
+"""One text of a Kafka request, in every version as in those whose lengths have no room for more: Kafka takes
+none that is longer. Ids are hashed, kept, and written with such lengths again."""
+
 TAGGED_FIELDS_MAX = 1_000
 """Tagged fields of one section: Kafka's largest has about ten, each costs two bytes and an object."""
 

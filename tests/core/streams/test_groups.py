@@ -26,6 +26,7 @@ from trivium.core.commands.stream_groups import (
     StoreConsumerOffset,
 )
 from trivium.core.commands.streams import AddPartitions, CreateStreamTopic, DeleteStreamTopic
+from trivium.core.commands.users import LogIn
 from trivium.core.faults import Fault
 from trivium.core.streams.membership import HANDOVER_MS, Membership
 
@@ -429,3 +430,16 @@ def test_clients_have_numbers_of_their_own_until_they_go(world: InhabitedWorld) 
     guest.presence.leave()
     assert world.ask(DescribeClient(number), root).client is None
     assert world.ask(GreetClient("10.0.0.1:5000"), Caller(protocol="iggy")) != number
+
+
+def test_client_that_goes_while_its_password_is_checked_leaves_nothing_behind(world: InhabitedWorld) -> None:
+    root, guest = connect(world), Caller(protocol="iggy")
+    world.ask(GreetClient("10.0.0.1:5000"), guest)
+    before = len(world.ask(ListClients(), root).clients)
+    world.passwords.holds = True
+    replies = world.ask_later(LogIn("iggy", "iggy"), guest)
+    guest.presence.forget()
+    guest.presence.leave()
+    world.passwords.release()
+    assert len(replies) == 1
+    assert len(world.ask(ListClients(), root).clients) == before - 1

@@ -1,13 +1,13 @@
 """Transactions as records of ``__transaction_state``: the last one of a transactional id is its state."""
 
 from collections import defaultdict
-from functools import lru_cache
 from typing import Final
 
 from trivium.core.commands.producers import NO_PRODUCER_ID
 from trivium.core.groups.moment import Moment
 from trivium.core.groups.offsets import Place
 from trivium.core.internal_topic import KeyedRecord
+from trivium.core.kept_answers import kept
 from trivium.core.transactions.transaction import FIRST_EPOCH, NOBODY, Producer, State, Transaction
 from trivium.messages.stored.transaction_log import (
     TRANSACTION_LOG,
@@ -34,8 +34,6 @@ TAGGED_VERSION: Final = 1
 TAGGED_SINCE: Final = 1
 """The ``transaction.version`` from which on records are written so."""
 NO_TIMESTAMP: Final = -1
-KEYS_KEPT_MAX: Final = 10_000
-"""Of transactional ids, encoded: every step of a transaction writes its own again."""
 
 
 def transaction_record(transaction: Transaction, transaction_version: int) -> KeyedRecord:
@@ -63,7 +61,7 @@ def tombstone(transactional_id: str) -> KeyedRecord:
     return _key(transactional_id), None
 
 
-@lru_cache(KEYS_KEPT_MAX)
+@kept  # every step of a transaction writes its own again
 def _key(transactional_id: str) -> bytes:
     return TRANSACTION_LOG.encode_key(TransactionLogKey(transactional_id=transactional_id))
 

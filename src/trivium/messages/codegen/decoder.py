@@ -20,12 +20,13 @@ from trivium.messages.codegen.support import (
     refuse_elements,
     refuse_length,
     refuse_tag_size,
+    refuse_text,
     unpack_numbers,
 )
-from trivium.messages.schema import ElementType, Field, ListOf, Message, StructType
+from trivium.messages.schema import ElementType, Field, ListOf, Message, Request, StructType
 from trivium.messages.types import Blob, FixedSize, Text
 from trivium.wire.buffer import Buffer
-from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
+from trivium.wire.limits import MESSAGE_ELEMENTS_MAX, TEXT_BYTES_MAX
 from trivium.wire.tagged_fields import NO_TAGGED_FIELDS, TAGGED_FIELD_BYTES_MIN
 from trivium.wire.varint import read_uvarint
 
@@ -49,6 +50,7 @@ class _DecoderSource:
                 "refuse_elements": refuse_elements,
                 "refuse_length": refuse_length,
                 "refuse_tag_size": refuse_tag_size,
+                "refuse_text": refuse_text,
                 "unpack_numbers": unpack_numbers,
                 "NO_TAGS": NO_TAGGED_FIELDS,
             }
@@ -188,7 +190,8 @@ class _DecoderSource:
         elif isinstance(kind, ListOf):
             self._list(kind.element, target, is_nullable, name)
         else:
-            self._length("h" if isinstance(kind, Text) else "i", is_compact)
+            is_text = isinstance(kind, Text)
+            self._length("h" if is_text else "i", is_compact, name if is_text else None)
             with self._unless_null(is_nullable, target, "n" if is_compact else "n != -1"):
                 self._source.line("stop_at = pos + n - 1" if is_compact else "stop_at = pos + n")
                 with self._source.block("if not pos <= stop_at <= end:"):
@@ -243,13 +246,18 @@ class _DecoderSource:
                 self._value(element, variable, is_nullable=False, is_compact=self._is_flexible, name=name)
             source.line(f"{elements}.append({variable})")
 
-    def _length(self, letter: str, is_compact: bool) -> None:
-        """A length or count into ``n``; compact ones are one more than they mean, 0 for null."""
+    def _length(self, letter: str, is_compact: bool, text: str | None = None) -> None:
+        """A length or count into ``n``; compact ones are one more than they mean, 0 for null. ``text`` is the
+        name of one that may not be as long as that has room for.
+        """
         self._fixed("B" if is_compact else letter, "n")
         self._flush()
         if is_compact:
             with self._source.block("if n > 127:"):
                 self._source.line("n, pos = read_uvarint(buf, pos - 1)")
+                if text is not None and issubclass(self._message, Request):
+                    with self._source.block(f"if n - 1 > {TEXT_BYTES_MAX}:"):
+                        self._source.line(f"raise refuse_text({text}, n - 1)")
 
     def _spend(self, count: str, name: str) -> None:
         """Elements cost more in memory than on the wire: a message has a budget of them."""

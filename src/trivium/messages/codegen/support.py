@@ -7,7 +7,7 @@ from typing import Any, Final
 from trivium.wire.buffer import Buffer
 from trivium.wire.cursor import Cursor
 from trivium.wire.errors import DecodeError, EncodeError
-from trivium.wire.limits import MESSAGE_ELEMENTS_MAX
+from trivium.wire.limits import MESSAGE_ELEMENTS_MAX, TEXT_BYTES_MAX
 from trivium.wire.tagged_fields import TaggedFields, add_tagged_fields, read_tagged_fields
 
 COUNTED_LAYOUTS_MAX: Final = 32
@@ -61,6 +61,10 @@ def write_tags(known: dict[int, bytes], unknown: TaggedFields, add: Callable[[Bu
 
 def refuse_length(field_label: str, length: int, remaining: int) -> DecodeError:
     return DecodeError(f"{field_label} announces {length}, {remaining} bytes remain")
+
+
+def refuse_text(field_label: str, size_bytes: int) -> DecodeError:
+    return DecodeError(f"{field_label} is a text of {size_bytes} bytes, and {TEXT_BYTES_MAX} is the most")
 
 
 def refuse_elements(field_label: str) -> DecodeError:

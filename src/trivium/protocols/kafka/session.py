@@ -265,6 +265,10 @@ class KafkaSession(Conversation[_Answer | _BareAnswer]):
         if failed is not None and failed not in self._turns:
             raise DecodeError(f"a request failed that wants no answer: {failed.name}")
 
+    def close(self) -> None:
+        super().close()
+        self._failed_silently = None  # it holds this session in return
+
     def _begin_bare(self, login: Login, frame: memoryview, own_bytes: int) -> None:
         command = login.judge(bytes(frame))
         if command is None:
