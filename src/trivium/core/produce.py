@@ -230,7 +230,7 @@ class Producing:
             data = memoryview(bytearray(data))
         batches = checked_batches(data, rules, part.batches)
         now_ms = self._cluster.clock.wall_ms()
-        check_records(data, batches, rules, now_ms)
+        batches = check_records(data, batches, rules, now_ms)
         if rules.compression != AS_PRODUCED:
             data, batches = recompressed(data, batches, rules) or (data, batches)
         if len(data) > rules.segment_bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.interop.dialogues.batches import Batch
 from tests.interop.dialogues.step import Step
 
 from trivium.messages.api import ApiKey
@@ -104,6 +105,41 @@ def _without(answer: Any, name: str) -> Any:
     return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
 
 
+JOINS_FROM: Final = 12
+"""From this version on a Produce begins a transaction in its partitions by itself (KIP-890)."""
+
+
+def _begins_amiss(step: Step) -> bool:
+    """Whether records of a transaction come with another sequence than the first."""
+    request: Any = step.request
+    return (
+        step.key is ApiKey.PRODUCE
+        and request.transactional_id is not None
+        and any(
+            isinstance(part.records, Batch) and part.records.base_sequence > 0
+            for topic in request.topic_data
+            for part in topic.partition_data
+        )
+    )
+
+
+def _is_first_refused(refusing: Any, taking: Any) -> bool:
+    """Whether one broker finds the first records of a partition out of order, and the other takes them."""
+
+    def parts(answer: Any) -> list[tuple[int, int]]:
+        return [
+            (part["error_code"], part["base_offset"])
+            for topic in answer["responses"]
+            for part in topic["partition_responses"]
+        ]
+
+    return (
+        CLOSED not in (refusing, taking)
+        and (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1) in parts(refusing)
+        and (ErrorCode.NONE, 0) in parts(taking)
+    )
+
+
 INTENDED: Final = (
     Intended(
         "names that differ in dots and underscores alone collide within one request, too",
@@ -117,6 +153,17 @@ INTENDED: Final = (
         "several epochs of a producer in one request: Kafka refuses all, we refuse those that are over",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(kafkas)
+        ),
+    ),
+    Intended(
+        "a refused write changes nothing for the next; Kafka keeps its sequence, and how new its client was",
+        lambda step, ours, kafkas: (
+            _begins_amiss(step)
+            and (
+                _is_first_refused(ours, kafkas)
+                if step.version >= JOINS_FROM
+                else _is_first_refused(kafkas, ours)
+            )
         ),
     ),
     Intended(
@@ -154,11 +201,11 @@ INTENDED: Final = (
         lambda step, ours, kafkas: step.key in SHARE_KEYS and not any(_codes(ours) + _codes(kafkas)),
     ),
     Intended(
-        "a batch that contradicts itself: both refuse it, we before we look where it should go",
+        "a batch that contradicts itself: both refuse it, each for what it looks at first",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE
-            and ErrorCode.INVALID_RECORD in _codes(kafkas)
-            and ErrorCode.CORRUPT_MESSAGE in _codes(ours)
+            and {ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP} & set(_codes(kafkas)) != set()
+            and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD} & set(_codes(ours)) != set()
             and {ErrorCode.NONE} & set(_codes(ours)) == {ErrorCode.NONE} & set(_codes(kafkas))
         ),
     ),
