@@ -167,12 +167,31 @@ INTENDED: Final = (
         ),
     ),
     Intended(
+        "who takes another's producer in an epoch that is over hears of one or the other",
+        lambda step, ours, kafkas: (
+            step.key in (ApiKey.PRODUCE, ApiKey.TXN_OFFSET_COMMIT)
+            and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(ours)
+            and ErrorCode.INVALID_PRODUCER_EPOCH in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(ours)
+        ),
+    ),
+    Intended(
         "a heartbeat that joins once more may have come late: the next answer says the assignment again",
         lambda step, ours, kafkas: (
             step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
             and isinstance(ours, dict)
             and ours.get("assignment") is not None
             and {**ours, "assignment": None} == kafkas
+        ),
+    ),
+    Intended(
+        "a member that is to lose what it does not read yet hears of it, and comes to the next epoch after",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and isinstance(ours, dict)
+            and isinstance(kafkas, dict)
+            and ours["assignment"] is not None
+            and ours == {**kafkas, "member_epoch": kafkas["member_epoch"] - 1}
         ),
     ),
     Intended(
