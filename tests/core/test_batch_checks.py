@@ -1,6 +1,7 @@
 """What may be wrong with a batch: each thing has its fault, and the log stays as it was."""
 
 import struct
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,15 @@ def test_batch_that_is_cut_off_is_corrupt(length: int) -> None:
 
 def test_batch_with_bytes_behind_it_is_corrupt() -> None:
     refused(writing_world(), batch(b"a") + b"\x00", Fault.CORRUPT_MESSAGE)
+
+
+@pytest.mark.parametrize("producer", [{}, {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}])
+def test_batch_of_a_transaction_is_refused_if_the_request_names_none(producer: dict[str, Any]) -> None:
+    """With a producer or without one: nobody could ever end such a transaction."""
+    world = writing_world()
+    records = batch(b"a", transactional=True, **producer)
+    refused(world, records, Fault.NOT_AUTHORIZED_TRANSACTIONAL_ID)
+    assert produce(world, records).log_start_offset == -1
 
 
 def test_control_batch_of_a_client_is_refused() -> None:

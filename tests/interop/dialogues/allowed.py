@@ -239,10 +239,13 @@ INTENDED: Final = (
         ),
     ),
     Intended(
-        "Kafka gives up on a whole request if a batch in it cannot be read; we refuse that one alone",
+        "Kafka gives up on a whole request if a batch in it cannot be read, or is of a transaction that the "
+        "request does not name; we refuse that one alone",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE
-            and ErrorCode.CORRUPT_MESSAGE in _codes(kafkas)
+            and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
+            & set(_codes(kafkas))
+            != set()
             and ErrorCode.NONE not in _codes(kafkas)
             and any(_codes(ours))
         ),
