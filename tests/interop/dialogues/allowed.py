@@ -105,6 +105,8 @@ def _without(answer: Any, name: str) -> Any:
     return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
 
 
+GROUP_ID_NOT_FOUND_FROM: Final = 9
+"""From this version on an OffsetCommit may be told that there is no such group (KIP-848)."""
 JOINS_FROM: Final = 12
 """From this version on a Produce begins a transaction in its partitions by itself (KIP-890)."""
 
@@ -192,6 +194,16 @@ INTENDED: Final = (
             and isinstance(kafkas, dict)
             and ours["assignment"] is not None
             and ours == {**kafkas, "member_epoch": kafkas["member_epoch"] - 1}
+        ),
+    ),
+    Intended(
+        "commits of old clients to a share group get an error that they know; Kafka's came with version 9",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.OFFSET_COMMIT
+            and step.version < GROUP_ID_NOT_FOUND_FROM
+            and ErrorCode.ILLEGAL_GENERATION in _codes(ours)
+            and ErrorCode.GROUP_ID_NOT_FOUND in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(ours)
         ),
     ),
     Intended(
