@@ -1,6 +1,7 @@
 """What may be wrong with a batch: each thing has its fault, and the log stays as it was."""
 
 import struct
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,14 @@ from tests.core.batches import batch, produce, writing_world
 from tests.core.fakes import NOW_MS, World
 from trivium.core.batch_checks import RECORD_ERRORS_MAX
 from trivium.core.faults import Fault
-from trivium.records.batch import HEADER_BYTES, TimestampType, build_batch, check_batch, seal
+from trivium.records.batch import (
+    HEADER_BYTES,
+    TimestampType,
+    build_batch,
+    check_batch,
+    seal,
+    stamp_max_timestamp,
+)
 from trivium.records.compression import Compression
 from trivium.records.record import Record
 
@@ -44,6 +52,15 @@ def test_batch_that_is_cut_off_is_corrupt(length: int) -> None:
 
 def test_batch_with_bytes_behind_it_is_corrupt() -> None:
     refused(writing_world(), batch(b"a") + b"\x00", Fault.CORRUPT_MESSAGE)
+
+
+@pytest.mark.parametrize("producer", [{}, {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}])
+def test_batch_of_a_transaction_is_refused_if_the_request_names_none(producer: dict[str, Any]) -> None:
+    """With a producer or without one: nobody could ever end such a transaction."""
+    world = writing_world()
+    records = batch(b"a", transactional=True, **producer)
+    refused(world, records, Fault.NOT_AUTHORIZED_TRANSACTIONAL_ID)
+    assert produce(world, records).log_start_offset == -1
 
 
 def test_control_batch_of_a_client_is_refused() -> None:
@@ -127,6 +144,38 @@ def test_record_without_a_time_is_never_too_old() -> None:
     world.create_topic("fresh", message_timestamp_before_max_ms="1000")
     records = build_batch([Record(0, -1, b"k", b"v")])
     assert produce(world, records, topic="fresh").fault is None
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
+@pytest.mark.parametrize("claimed_ms", [NOW_MS + HOUR_MS + 1, 2**63 - 1, 1])
+def test_latest_time_that_no_record_has_is_put_right(claimed_ms: int, compression: Compression) -> None:
+    """A time that never comes would keep its segment for ever and hide all later records from lookups."""
+    world = writing_world()
+    records = bytearray(
+        build_batch(
+            [Record(0, NOW_MS, b"k", b"v"), Record(1, NOW_MS + 7, b"k", b"w"), Record(2, NOW_MS, b"k", b"x")],
+            compression=compression,
+        )
+    )
+    stamp_max_timestamp(records, 0, claimed_ms)
+    assert produce(world, bytes(records)).fault is None
+    [stored] = world.log("t").read(0, 1 << 20, committed=False).runs
+    assert check_batch(stored).max_timestamp == NOW_MS + 7
+
+
+def test_batch_that_begins_at_a_time_that_cannot_be_is_refused() -> None:
+    records = batch(b"a", b"b")
+    header = check_batch(records)._replace(base_timestamp=2**63 - 1)
+    refused(writing_world(), seal(header, records[HEADER_BYTES:], Compression.NONE), Fault.INVALID_RECORD)
+
+
+def test_batch_of_times_before_all_times_has_no_latest_one() -> None:
+    world = writing_world()
+    records = batch(b"a", b"b", timestamp=NOW_MS)
+    header = check_batch(records)._replace(base_timestamp=-5)
+    assert produce(world, seal(header, records[HEADER_BYTES:], Compression.NONE)).fault is None
+    [stored] = world.log("t").read(0, 1 << 20, committed=False).runs
+    assert check_batch(stored).max_timestamp == -1
 
 
 def test_times_do_not_matter_where_the_broker_stamps_them() -> None:

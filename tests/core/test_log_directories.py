@@ -73,6 +73,8 @@ def test_partitions_are_moved_each_for_itself_and_told_of_when_that_has_begun(
             Relocation("a", 1, LOST),
             Relocation("a", 9, THERE),
             Relocation("missing", 0, THERE),
+            Relocation("a", 0, "/nowhere"),
+            Relocation("missing", 0, "/nowhere"),
         ]
     )
     assert [part.fault for part in made.execute(command)] == [
@@ -80,5 +82,7 @@ def test_partitions_are_moved_each_for_itself_and_told_of_when_that_has_begun(
         Fault.STORAGE,
         Fault.UNKNOWN_TOPIC,
         Fault.UNKNOWN_TOPIC,
+        Fault.LOG_DIRECTORY_NOT_FOUND,
+        Fault.LOG_DIRECTORY_NOT_FOUND,
     ]
     assert made.storage.moved == [("a", 0, THERE)]

@@ -150,3 +150,9 @@ def test_producers_of_a_partition_are_described() -> None:
 def test_producers_of_what_is_not_there_are_refused(topic: str, partition: int, fault: Fault) -> None:
     bad, good = world_with_producers().execute(DescribeProducers([(topic, partition), ("t", 1)]))
     assert (bad.fault, good.fault, good.producers) == (fault, None, [])
+
+
+def test_topic_that_is_not_there_is_said_to_be_missing_in_words() -> None:
+    """So does Kafka, and says nothing more of a partition that a topic does not have."""
+    topic, partition = world_with_producers().execute(DescribeProducers([("missing", 0), ("t", 5)]))
+    assert (topic.message, partition.message) == ("There is no such topic here.", None)

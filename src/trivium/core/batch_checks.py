@@ -2,7 +2,9 @@
 
 Header and checksum are looked at for every batch, and nothing else: its records stay closed. Only where a
 topic asks for something about single records (keys, because it is compacted; times that are not too old) or
-where the header shows that a record is too far ahead, the batch is opened, and the answer names the records.
+where the header's times cannot be (too far ahead, or the first after the latest) the batch is opened, and the
+answer names the records. A header that was wrong about its latest time is put right then: nothing would
+ever be expired by a time that never comes.
 """
 
 from collections.abc import Sequence
@@ -19,6 +21,7 @@ from trivium.records.batch import (
     check_batches,
     iter_records,
     scan_keys,
+    stamp_max_timestamp,
     validate_records,
 )
 from trivium.records.header import CONTROL_BIT, LOG_APPEND_TIME_BIT
@@ -97,16 +100,24 @@ def too_large(size_bytes: int, rules: Rules) -> Refused:
     )
 
 
-def check_records(data: Buffer, batches: Batches, rules: Rules, now_ms: int) -> None:
-    """Whether single records break a rule of the topic. Opens a batch only if one might."""
+def check_records(data: memoryview, batches: Batches, rules: Rules, now_ms: int) -> Batches:
+    """Whether single records break a rule of the topic. Opens a batch only if one might. Returns the batches
+    as they are then.
+    """
+    is_corrected = False
     for position, header in batches:
         if rules.compacted:
             _check_keys(data, position)
         if not rules.append_time and (
             header.max_timestamp - now_ms > rules.timestamp_after_max_ms
+            or not NO_TIMESTAMP <= header.base_timestamp <= header.max_timestamp
             or rules.timestamp_before_max_ms != ANY_AGE_MS
         ):
-            _check_times(data, position, rules, now_ms)
+            latest_ms = _check_times(data, position, rules, now_ms)
+            if latest_ms != header.max_timestamp:
+                stamp_max_timestamp(data, position, latest_ms)
+                is_corrected = True
+    return check_batches(data) if is_corrected else batches
 
 
 def check_inside(data: Buffer, position: int) -> None:
@@ -131,14 +142,15 @@ def _check_keys(data: Buffer, position: int) -> None:
         )
 
 
-def _check_times(data: Buffer, position: int, rules: Rules, now_ms: int) -> None:
-    """Whether the client's clock is near enough to ours."""
+def _check_times(data: Buffer, position: int, rules: Rules, now_ms: int) -> int:
+    """Whether the client's clock is near enough to ours. Returns the latest time."""
     check_inside(data, position)
     oldest_ms, youngest_ms = now_ms - rules.timestamp_before_max_ms, now_ms + rules.timestamp_after_max_ms
+    times = [record.timestamp for record in iter_records(data, position)]
     wrong = [
-        (number, record.timestamp)
-        for number, record in enumerate(iter_records(data, position))
-        if record.timestamp != NO_TIMESTAMP and not oldest_ms <= record.timestamp <= youngest_ms
+        (number, timestamp)
+        for number, timestamp in enumerate(times)
+        if timestamp != NO_TIMESTAMP and not oldest_ms <= timestamp <= youngest_ms
     ]
     if wrong:
         raise RecordsRefused(
@@ -150,3 +162,4 @@ def _check_times(data: Buffer, position: int, rules: Rules, now_ms: int) -> None
                 for number, timestamp in wrong[:RECORD_ERRORS_MAX]
             ],
         )
+    return max(NO_TIMESTAMP, *times)

@@ -53,8 +53,12 @@ class LogDirectories:
         wants to know looks at the directories.
         """
         results = []
+        paths = {facts.path for facts in self._cluster.storage.directories()}
         for part in command.parts:
             try:
+                # As with Kafka, where it should go counts before whether it is there.
+                if part.path not in paths:
+                    raise Refused(Fault.LOG_DIRECTORY_NOT_FOUND, f"{part.path} is no log directory here")
                 self._begin(part)
                 results.append(PlacedPart(part.topic, part.partition))
             except Refused as refused:

@@ -55,7 +55,13 @@ class Admit(Protocol):
 
 
 _OF_THE_REQUEST: Final = frozenset(
-    (Fault.MESSAGE_TOO_LARGE, Fault.RECORD_LIST_TOO_LARGE, Fault.CORRUPT_MESSAGE, Fault.STORAGE)
+    (
+        Fault.MESSAGE_TOO_LARGE,
+        Fault.RECORD_LIST_TOO_LARGE,
+        Fault.CORRUPT_MESSAGE,
+        Fault.STORAGE,
+        NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID],
+    )
 )
 """What Kafka refuses without a word about the log."""
 
@@ -232,7 +238,7 @@ class Producing:
             data = memoryview(bytearray(data))
         batches = checked_batches(data, rules, part.batches)
         now_ms = self._cluster.clock.wall_ms()
-        check_records(data, batches, rules, now_ms)
+        batches = check_records(data, batches, rules, now_ms)
         if rules.compression != AS_PRODUCED:
             data, batches = recompressed(data, batches, rules) or (data, batches)
         if len(data) > rules.segment_bytes:
@@ -247,14 +253,14 @@ class Producing:
                 stamp_append_time(data, position, now_ms)
             batches = check_batches(data)
         for _, header in batches:
+            if command.transactional_id is None and header.is_transactional:
+                raise Refused(
+                    NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID],
+                    "Records of a transaction, and nobody says which transactional id it has.",
+                )
             if header.producer_id >= 0:
                 if len(batches) > 1:
                     raise Refused(Fault.INVALID_RECORD, "An idempotent producer sends one batch at a time.")
-                if command.transactional_id is None and header.is_transactional:
-                    raise Refused(
-                        NOT_AUTHORIZED[Resource.TRANSACTIONAL_ID],
-                        "Records of a transaction, and nobody says which transactional id it has.",
-                    )
                 copy = earlier_copy(
                     log.producer(header.producer_id),
                     header,

@@ -117,7 +117,12 @@ class Producers:
         row = command.ROW
         if isinstance(topic, str):
             check_topic_name(topic)
-        partition = permitted_partition(self._cluster, self._access, caller, row, topic, index)
+        try:
+            partition = permitted_partition(self._cluster, self._access, caller, row, topic, index)
+        except Refused as refused:
+            if refused.fault is Fault.UNKNOWN_TOPIC and topic not in self._cluster.image.topics.by_name:
+                raise Refused(refused.fault, "There is no such topic here.") from refused
+            raise
         producers = [
             ActiveProducer(
                 facts.producer_id,

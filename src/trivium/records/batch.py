@@ -59,6 +59,7 @@ __all__ = [
     "stamp",
     "stamp_all",
     "stamp_append_time",
+    "stamp_max_timestamp",
     "validate_records",
     "walk_batches",
 ]
@@ -136,10 +137,15 @@ def stamp_all(
 
 def stamp_append_time(batch: bytearray | memoryview, position: int, timestamp_ms: int) -> None:
     """Make ``timestamp_ms`` the time of every record (log append time), and the checksum agree."""
-    header = read_header(batch, position)
-    _INT16.pack_into(batch, position + ATTRIBUTES_AT, header.attributes | LOG_APPEND_TIME_BIT)
+    attributes = read_header(batch, position).attributes
+    _INT16.pack_into(batch, position + ATTRIBUTES_AT, attributes | LOG_APPEND_TIME_BIT)
+    stamp_max_timestamp(batch, position, timestamp_ms)
+
+
+def stamp_max_timestamp(batch: bytearray | memoryview, position: int, timestamp_ms: int) -> None:
+    """Say which is the latest time in a batch, and make the checksum agree."""
     _INT64.pack_into(batch, position + MAX_TIMESTAMP_AT, timestamp_ms)
-    end = position + header.size_bytes
+    end = position + read_header(batch, position).size_bytes
     _UINT32.pack_into(batch, position + CRC_AT, crc32c(batch, position + ATTRIBUTES_AT, end))
 
 

@@ -114,6 +114,8 @@ def test_change_that_means_nothing_is_refused_alone(
         [QuotaComponent("user", ANY, "ann")],
         [QuotaComponent("user", EXACTLY, None)],
         [QuotaComponent("user", ANY), QuotaComponent("user", DEFAULT)],
+        [QuotaComponent("ip", ANY), QuotaComponent("user", ANY)],
+        [QuotaComponent("client-id", EXACTLY, "app"), QuotaComponent("ip", DEFAULT)],
     ],
 )
 def test_filter_that_means_nothing_is_refused(world: World, components: list[QuotaComponent]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.interop.dialogues.batches import Batch
 from tests.interop.dialogues.step import Step
 
 from trivium.messages.api import ApiKey
@@ -104,6 +105,43 @@ def _without(answer: Any, name: str) -> Any:
     return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
 
 
+GROUP_ID_NOT_FOUND_FROM: Final = 9
+"""From this version on an OffsetCommit may be told that there is no such group (KIP-848)."""
+JOINS_FROM: Final = 12
+"""From this version on a Produce begins a transaction in its partitions by itself (KIP-890)."""
+
+
+def _begins_amiss(step: Step) -> bool:
+    """Whether records of a transaction come with another sequence than the first."""
+    request: Any = step.request
+    return (
+        step.key is ApiKey.PRODUCE
+        and request.transactional_id is not None
+        and any(
+            isinstance(part.records, Batch) and part.records.base_sequence > 0
+            for topic in request.topic_data
+            for part in topic.partition_data
+        )
+    )
+
+
+def _is_first_refused(refusing: Any, taking: Any) -> bool:
+    """Whether one broker finds the first records of a partition out of order, and the other takes them."""
+
+    def parts(answer: Any) -> list[tuple[int, int]]:
+        return [
+            (part["error_code"], part["base_offset"])
+            for topic in answer["responses"]
+            for part in topic["partition_responses"]
+        ]
+
+    return (
+        CLOSED not in (refusing, taking)
+        and (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1) in parts(refusing)
+        and (ErrorCode.NONE, 0) in parts(taking)
+    )
+
+
 INTENDED: Final = (
     Intended(
         "names that differ in dots and underscores alone collide within one request, too",
@@ -120,12 +158,52 @@ INTENDED: Final = (
         ),
     ),
     Intended(
+        "a refused write changes nothing for the next; Kafka keeps its sequence, and how new its client was",
+        lambda step, ours, kafkas: (
+            _begins_amiss(step)
+            and (
+                _is_first_refused(ours, kafkas)
+                if step.version >= JOINS_FROM
+                else _is_first_refused(kafkas, ours)
+            )
+        ),
+    ),
+    Intended(
+        "who takes another's producer in an epoch that is over hears of one or the other",
+        lambda step, ours, kafkas: (
+            step.key in (ApiKey.PRODUCE, ApiKey.TXN_OFFSET_COMMIT)
+            and ErrorCode.INVALID_PRODUCER_ID_MAPPING in _codes(ours)
+            and ErrorCode.INVALID_PRODUCER_EPOCH in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(ours)
+        ),
+    ),
+    Intended(
         "a heartbeat that joins once more may have come late: the next answer says the assignment again",
         lambda step, ours, kafkas: (
             step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
             and isinstance(ours, dict)
             and ours.get("assignment") is not None
             and {**ours, "assignment": None} == kafkas
+        ),
+    ),
+    Intended(
+        "a member that is to lose what it does not read yet hears of it, and comes to the next epoch after",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and isinstance(ours, dict)
+            and isinstance(kafkas, dict)
+            and ours["assignment"] is not None
+            and ours == {**kafkas, "member_epoch": kafkas["member_epoch"] - 1}
+        ),
+    ),
+    Intended(
+        "commits of old clients to a share group get an error that they know; Kafka's came with version 9",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.OFFSET_COMMIT
+            and step.version < GROUP_ID_NOT_FOUND_FROM
+            and ErrorCode.ILLEGAL_GENERATION in _codes(ours)
+            and ErrorCode.GROUP_ID_NOT_FOUND in _codes(kafkas)
+            and ErrorCode.NONE not in _codes(ours)
         ),
     ),
     Intended(
@@ -154,11 +232,11 @@ INTENDED: Final = (
         lambda step, ours, kafkas: step.key in SHARE_KEYS and not any(_codes(ours) + _codes(kafkas)),
     ),
     Intended(
-        "a batch that contradicts itself: both refuse it, we before we look where it should go",
+        "a batch that contradicts itself: both refuse it, each for what it looks at first",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE
-            and ErrorCode.INVALID_RECORD in _codes(kafkas)
-            and ErrorCode.CORRUPT_MESSAGE in _codes(ours)
+            and {ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP} & set(_codes(kafkas)) != set()
+            and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD} & set(_codes(ours)) != set()
             and {ErrorCode.NONE} & set(_codes(ours)) == {ErrorCode.NONE} & set(_codes(kafkas))
         ),
     ),
@@ -173,10 +251,13 @@ INTENDED: Final = (
         ),
     ),
     Intended(
-        "Kafka gives up on a whole request if a batch in it cannot be read; we refuse that one alone",
+        "Kafka gives up on a whole request if a batch in it cannot be read, or is of a transaction that the "
+        "request does not name; we refuse that one alone",
         lambda step, ours, kafkas: (
             step.key is ApiKey.PRODUCE
-            and ErrorCode.CORRUPT_MESSAGE in _codes(kafkas)
+            and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
+            & set(_codes(kafkas))
+            != set()
             and ErrorCode.NONE not in _codes(kafkas)
             and any(_codes(ours))
         ),

@@ -116,8 +116,9 @@ def test_describe_log_dirs_without_the_right_tells_nothing(version: int) -> None
 
 @pytest.mark.parametrize("version", versions(AlterReplicaLogDirsRequest))
 def test_alter_replica_log_dirs_gathers_the_partitions_of_a_topic(
-    version: int,
+    version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(STORAGE_DIRECTORIES, two_directories)
     administrator = Administrator()
     administrator.world.create_topic("a", 2)
     request = AlterReplicaLogDirsRequest(

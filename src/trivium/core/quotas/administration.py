@@ -91,6 +91,8 @@ def _check_components(components: Sequence[QuotaComponent]) -> None:
             raise Refused(
                 Fault.INVALID_REQUEST, f"Duplicate filter component entity type: {each.entity_type}"
             )
+    if IP in types and len(types) > 1:
+        raise Refused(Fault.INVALID_REQUEST, "Limits of an ip are never those of a user or a client-id, too")
 
 
 def _is_meant(entity: Mapping[str, str | None], command: DescribeQuotas) -> bool:

@@ -244,6 +244,8 @@ def test_deleted_offsets_are_forgotten(sharing: Sharing) -> None:
     sharing.beat(epoch=-1)
     known, unknown = sharing.world.execute(delete).topics
     assert (known.fault, unknown.fault) == (None, Fault.UNKNOWN_TOPIC)
+    # What has been forgotten cannot be forgotten once more.
+    assert {topic.fault for topic in sharing.world.execute(delete).topics} == {Fault.UNKNOWN_TOPIC}
     for _ in range(2):
         [group] = sharing.world.execute(DescribeShareOffsets([ShareGroupOffsetsWanted("g", None)]))
         assert (group.fault, list(group.topics)) == (None, [])

@@ -6,7 +6,10 @@ from tests.interop.dialogues.stand_ins import id_of
 from tests.interop.dialogues.step import Step
 from tests.interop.dialogues.words import Pool
 
-from trivium.messages.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
+from trivium.messages.api.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+)
 from trivium.messages.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from trivium.messages.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from trivium.messages.api.consumer_group_heartbeat import TopicPartitions as Owned
@@ -80,6 +83,13 @@ CONSUMERS = Family(
     extra={OffsetCommitRequest: {"group_id": Pool(["§g"], ["§h"]), "member_id": Pool(["m1"], ["", "m2"])}},
 )
 
+
+def altered(*indexes: int) -> list[AlterShareGroupOffsetsRequestPartition]:
+    return [
+        AlterShareGroupOffsetsRequestPartition(partition_index=index, start_offset=0) for index in indexes
+    ]
+
+
 SHARES = Family(
     "shares",
     {
@@ -113,6 +123,12 @@ SHARES = Family(
     beginnings=(TOPICS,),
     extra={
         OffsetCommitRequest: {"group_id": Pool(["§g"], ["§h"]), "member_id": Pool(["", "m1"])},
-        AlterShareGroupOffsetsRequest: {"topic_name": Pool(["§a", "§b"])},
+        AlterShareGroupOffsetsRequest: {
+            "topic_name": Pool(["§a", "§b"]),
+            # Kafka makes a group also if no partition is there, and we do not.
+            "AlterShareGroupOffsetsRequestTopic.partitions": Pool(
+                [altered(0), altered(0, 1)], [altered(0, 7), altered(-1, 0)]
+            ),
+        },
     },
 )

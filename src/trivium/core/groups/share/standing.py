@@ -147,6 +147,8 @@ class Standing:
         for name in command.topic_names:
             try:
                 topic_id = self._topic(name, caller).topic_id
+                if all(begun_id != topic_id for begun_id, _ in group.begun):
+                    raise Refused(Fault.UNKNOWN_TOPIC, "The group has no offsets in this topic.")
             except Refused as refused:
                 results.append(DeletedShareTopic(name, ZERO_UUID, refused.fault, refused.message))
                 continue
