@@ -1,6 +1,9 @@
 """Reaching a broker: which, and what is said when there is none."""
 
+import os
+import pty
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,24 @@ def test_interrupted_command_ends_in_silence(bootstrap: str, monkeypatch: pytest
     monkeypatch.setattr("trivium.cli.group.list_groups", interrupt)
     result = run("group", "list", "--broker", bootstrap)
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
+
+
+def test_command_interrupted_at_its_question_ends_alike(bootstrap: str) -> None:
+    """In a terminal of its own, because only there is anybody asked."""
+    assert run("topic", "create", "kept", "--broker", bootstrap).exit_code == 0
+    words = ["-m", "trivium", "topic", "delete", "kept", "--broker", bootstrap]
+    child, terminal = pty.fork()
+    if not child:
+        os.execv(sys.executable, [sys.executable, *words])
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(terminal, 1024)
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert b"Aborted" not in os.read(terminal, 1024)
+    os.close(terminal)
+    assert "kept" in run("topic", "list", "--broker", bootstrap).stdout
 
 
 def test_stranger_who_is_refused_is_not_told_that_the_broker_is_empty() -> None:

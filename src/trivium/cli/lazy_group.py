@@ -6,11 +6,14 @@ What goes wrong in any of them ends alike: a sentence that cannot command a term
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from trivium.cli.output import printable
+
+INTERRUPTED: Final = 130
+"""The exit code of a program that a shell has interrupted."""
 
 
 class LazyGroup(click.Group):
@@ -52,7 +55,12 @@ class LazyGroup(click.Group):
             error.message = said  # type: ignore[misc] # final, and yet what click shows
             raise
         except KeyboardInterrupt:
-            raise click.exceptions.Exit(130) from None
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except click.Abort as end:
+            # At a question, where click makes one of Ctrl-C and of an input that has ended.
+            if isinstance(end.__context__, KeyboardInterrupt):
+                raise click.exceptions.Exit(INTERRUPTED) from None
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table: click would import every command to ask for its first sentence."""
