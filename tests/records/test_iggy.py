@@ -50,6 +50,7 @@ from trivium.wire.limits import (
 
 NOW_US = 1_700_000_000_000_001
 PLACE = place_of(bytes(16), 0)
+ORIGIN = "iggy.origin"
 
 
 def send(data: Buffer, count: int = 1) -> bytearray:
@@ -254,6 +255,50 @@ def test_messages_too_many_for_one_batch_make_several(
     assert values == [message.payload for message in original]
     if batch_bytes_max > 1:
         assert all(header.size_bytes <= batch_bytes_max for _, header in found)
+
+
+KEYED = Message(b"x", (UserHeader(b"kafka.key", b"key"),))
+TITLED = Message(b"x", (UserHeader(b"title", b"text", Kind.STRING),))
+
+UNLIKE = {
+    "alike": [Message(b"x" * 100)],
+    "without payload": [Message(b"")],
+    "longer and shorter": [Message(b"x" * size) for size in (63, 64, 65, 0, 64)],
+    "with ids here and there": [Message(b"x", id=bytes(15) + b"7"), Message(b"x"), Message(b"x")],
+    "with keys here and there": [Message(b"x"), KEYED, Message(b"x"), Message(b"x")],
+    "with user headers here and there": [Message(b"x"), TITLED, Message(b"x"), Message(b"x")],
+}
+
+
+@pytest.mark.parametrize("now_us", [NOW_US, NOW_US // 1000 * 1000])
+@pytest.mark.parametrize("batch_bytes_max", [10_000, 10**6])
+@pytest.mark.parametrize("cycle", UNLIKE.values(), ids=UNLIKE)
+def test_each_of_many_messages_becomes_what_it_does_alone(
+    kernel: Any, cycle: list[Message], batch_bytes_max: int, now_us: int
+) -> None:
+    """Up to offsets that take three bytes: most records are made after the model of the one before."""
+    count = 8_200
+    original = [cycle[number % len(cycle)]._replace(origin_us=number * 1_000_003) for number in range(count)]
+    taken = batches_from_messages(sent(original), count, now_us=now_us, batch_bytes_max=batch_bytes_max)
+    found = check_batches(taken.batches)
+    assert taken.headers == found
+    assert all(header.size_bytes <= batch_bytes_max for _, header in found)
+    records = [record for at, _ in found for record in iter_records(taken.batches, at)]
+    alone = [alone_of(message, now_us) for message in cycle]
+    for number, (record, message) in enumerate(zip(records, original, strict=True)):
+        expected = alone[number % len(cycle)]
+        origin = (ORIGIN, message.origin_us.to_bytes(8, "big"))
+        headers = tuple(origin if header[0] == ORIGIN else header for header in expected.headers)
+        assert record == expected._replace(offset=record.offset, headers=headers)
+    assert [record.offset for record in records] == [
+        delta for _, header in found for delta in range(header.records_count)
+    ]
+
+
+def alone_of(message: Message, now_us: int) -> Record:
+    ((at, _),) = check_batches(batch := batches_from_messages(sent([message]), 1, now_us=now_us).batches)
+    (record,) = iter_records(batch, at)
+    return record
 
 
 def test_clock_before_1970_is_an_encode_error(kernel: Any) -> None:

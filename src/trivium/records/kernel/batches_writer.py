@@ -8,9 +8,12 @@ from trivium.records.kernel.batches import CHECKED_FROM, HEAD_BYTES, checksum
 from trivium.records.kernel.header_names import ID, MICROSECONDS, ORIGIN, TYPES
 from trivium.records.kernel.integers import put_big_endian, u64_at
 from trivium.records.kernel.user_headers import UserHeaders
-from trivium.records.kernel.writer import Writer
+from trivium.records.kernel.writer import Writer, varint_bytes
 from trivium.wire.errors import EncodeError
 from trivium.wire.limits import BATCH_BYTES_MAX
+
+NO_MODEL = cython.declare(cython.Py_ssize_t, -1)
+"""As many bytes as no payload has: there is no last record, or it is not one that others are like."""
 
 
 @cython.final
@@ -23,6 +26,10 @@ class BatchesWriter:
     headers_count: cython.Py_ssize_t
     holds_origin_only: cython.bint
     origin_at: cython.Py_ssize_t
+    model: Writer
+    model_head_bytes: cython.Py_ssize_t
+    model_delta_bytes: cython.Py_ssize_t
+    model_payload_bytes: cython.Py_ssize_t
     batch_at: cython.Py_ssize_t
     size_max: cython.Py_ssize_t
     records_count: cython.Py_ssize_t
@@ -34,6 +41,9 @@ class BatchesWriter:
         self.writer = Writer(capacity)
         self.headers = Writer(256)
         self.holds_origin_only = False
+        self.model = Writer(64)
+        self.model_head_bytes = self.model_delta_bytes = 0
+        self.model_payload_bytes = NO_MODEL
         self.size_max = min(size_bytes_max, BATCH_BYTES_MAX)
         self.timestamp = now_us // 1000
         self.microseconds = now_us % 1000
@@ -69,6 +79,68 @@ class BatchesWriter:
             self.close()
             self.open()
             self.write_record(p, payload_at, payload_length, user_headers)
+        self.keep_model(payload_length, user_headers)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def keep_model(self, payload_length: cython.Py_ssize_t, user_headers: UserHeaders) -> cython.bint:
+        """Keep what stands before and behind the payload of the last record, for those that are like it."""
+        writer: Writer = self.writer
+        model: Writer = self.model
+        tail_bytes: cython.Py_ssize_t = varint_bytes(self.headers_count) + self.headers.position
+        head_bytes: cython.Py_ssize_t
+        self.model_payload_bytes = NO_MODEL
+        if not self.holds_origin_only or user_headers.record_key_length() >= 0 or user_headers.is_tombstone:
+            return True
+        self.model_delta_bytes = varint_bytes(self.records_count - 1)
+        # Beside the offset: attributes, time, and the length of no key are a byte each.
+        head_bytes = 3 + self.model_delta_bytes + varint_bytes(payload_length)
+        head_bytes += varint_bytes(head_bytes + payload_length + tail_bytes)
+        model.position = 0
+        model.reserve(head_bytes + tail_bytes)
+        model.copy(writer.p, writer.position - tail_bytes - payload_length - head_bytes, head_bytes)
+        model.copy(writer.p, writer.position - tail_bytes, tail_bytes)
+        self.model_head_bytes = head_bytes
+        self.model_payload_bytes = payload_length
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def append_alike(
+        self,
+        p: cython.p_const_uchar,
+        message_at: cython.Py_ssize_t,
+        payload_at: cython.Py_ssize_t,
+        payload_length: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A message without user headers after the model of the last record, with a place, a payload and a
+        sender's clock of its own; False, and nothing is done, where more than that would differ.
+        """
+        writer: Writer = self.writer
+        model: Writer = self.model
+        head_bytes: cython.Py_ssize_t = self.model_head_bytes
+        tail_bytes: cython.Py_ssize_t = model.position - head_bytes
+        end: cython.Py_ssize_t = writer.position + model.position + payload_length
+        if (
+            payload_length != self.model_payload_bytes
+            or end - self.batch_at > self.size_max
+            or varint_bytes(self.records_count) != self.model_delta_bytes
+            or (u64_at(p, message_at + 8) | u64_at(p, message_at + 16)) != 0
+        ):
+            return False
+        writer.reserve(model.position + payload_length)
+        writer.copy(model.p, 0, head_bytes)
+        # Behind the offset the head has the lengths of no key and of the value.
+        writer.position -= self.model_delta_bytes + 1 + varint_bytes(payload_length)
+        writer.varint(self.records_count)
+        writer.position = end - tail_bytes - payload_length
+        writer.copy(p, payload_at, payload_length)
+        writer.copy(model.p, head_bytes, tail_bytes)
+        writer.position = end - self.headers.position + self.origin_at
+        writer.reversed_copy(p, message_at + 40, 8)
+        writer.position = end
+        self.records_count += 1
         return True
 
     @cython.cfunc

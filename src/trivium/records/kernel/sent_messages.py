@@ -84,14 +84,14 @@ class Sending:
         start: cython.Py_ssize_t = self.start
         end: cython.Py_ssize_t = message_end(window, self.number, self.count)
         header_bytes: cython.Py_ssize_t = checked_header_bytes(window, start, end, self.header_bytes)
-        self.user_headers.read(
-            p,
-            end - u32_at(p, start + 48),
-            u32_at(p, start + 48),
-            header_bytes == LONG_HEAD,
-            u32_at(p, start + 52) > 0,
-        )
-        self.batches.append(p, start, start + header_bytes, u32_at(p, start + 52), self.user_headers)
+        headers_length: cython.Py_ssize_t = u32_at(p, start + 48)
+        payload_length: cython.Py_ssize_t = u32_at(p, start + 52)
+        payload_at: cython.Py_ssize_t = start + header_bytes
+        if headers_length or not self.batches.append_alike(p, start, payload_at, payload_length):
+            self.user_headers.read(
+                p, end - headers_length, headers_length, header_bytes == LONG_HEAD, payload_length > 0
+            )
+            self.batches.append(p, start, payload_at, payload_length, self.user_headers)
         self.header_bytes = header_bytes
         self.start = end
         self.number += 1
