@@ -1,12 +1,14 @@
 """What an assignor is told, and what it gives back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 Part = tuple[bytes, int]
 """A partition: the id of its topic, and its number."""
 
 Parts = frozenset[Part]
+
+NOTHING: Final[Parts] = frozenset()
 
 
 class Subscriber(NamedTuple):

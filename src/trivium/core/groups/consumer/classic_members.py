@@ -21,8 +21,9 @@ from trivium.core.commands.groups import (
     SyncGroup,
 )
 from trivium.core.faults import Fault, Refused
+from trivium.core.groups.assignors.subscriber import NOTHING
 from trivium.core.groups.consumer.departing import Departing
-from trivium.core.groups.consumer.group import NOTHING, ConsumerGroup
+from trivium.core.groups.consumer.group import ConsumerGroup
 from trivium.core.groups.consumer.heartbeats import check_room
 from trivium.core.groups.consumer.member import ClassicSide, ConsumerMember, Holding, MemberState, Profile
 from trivium.core.groups.consumer.migration import NotMovable, assignment_bytes, owned_parts, subscription_of

@@ -8,8 +8,8 @@ from trivium.core.commands.consumer_groups import (
     MemberKind,
     NamedPartitions,
 )
-from trivium.core.groups.assignors.subscriber import Part
-from trivium.core.groups.consumer.group import NOTHING, ConsumerGroup
+from trivium.core.groups.assignors.subscriber import NOTHING, Part
+from trivium.core.groups.consumer.group import ConsumerGroup
 from trivium.core.groups.consumer.member import ConsumerMember
 from trivium.core.groups.consumer.records import by_topic
 from trivium.core.groups.consumer.rules import ConsumerRules

@@ -27,7 +27,6 @@ from trivium.core.groups.moment import Moment
 from trivium.core.groups.offsets import CommittedOffset
 
 FIRST_EPOCH: Final = 1
-NOTHING: Final[Parts] = frozenset()
 
 
 class State(Enum):

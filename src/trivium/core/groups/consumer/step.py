@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from trivium.core.faults import Fault, Refused
 from trivium.core.groups.assignors.subscriber import Parts, Subscriber
-from trivium.core.groups.consumer.group import NOTHING, ConsumerGroup, Resolved, topics_of
+from trivium.core.groups.consumer.group import ConsumerGroup, Resolved, topics_of
 from trivium.core.groups.consumer.member import JOINING_EPOCH, ConsumerMember, Holding, Profile
 from trivium.core.groups.consumer.reconciling import reconciled
 from trivium.core.groups.consumer.records import (
@@ -33,6 +33,7 @@ from trivium.core.groups.consumer.topic_view import TopicView
 from trivium.core.groups.moment import Moment
 from trivium.core.groups.patterns.automaton import pattern
 from trivium.core.groups.patterns.syntax import InvalidPattern
+from trivium.core.groups.target import Target
 
 
 class Step:
@@ -44,9 +45,8 @@ class Step:
         self._now = now
         self._profiles: dict[str, Profile] | None = None
         self._resolved = group.resolved
-        self._target = group.target
+        self._target = Target(group)
         self._epoch = group.epoch
-        self._assignment_epoch = group.assignment_epoch
         self._is_changed = False
         """Whether members or subscriptions are others than before."""
 
@@ -82,11 +82,9 @@ class Step:
         """A static member is back under another member id, with all that it held; the group notices nothing
         of that.
         """
-        group_id, target = self.group.group_id, self._target_of(old.member_id)
+        group_id, target = self.group.group_id, self._target.hand_over(old.member_id, member_id)
         holding = replace(old.holding, epoch=JOINING_EPOCH, previous_epoch=JOINING_EPOCH)
         self.profiles[member_id] = self.profiles.pop(old.member_id)
-        self._target = {each: parts for each, parts in self._target.items() if each != old.member_id}
-        self._target[member_id] = target
         self.records += [
             *member_tombstones(group_id, old.member_id),
             profile_record(group_id, member_id, old.profile),
@@ -142,32 +140,17 @@ class Step:
 
     def assign(self) -> None:
         """Work out the target assignment, if the group has moved on and the last one stood long enough."""
-        group = self.group
-        if self._epoch == self._assignment_epoch or not self._is_due():
+        group_id, target = self.group.group_id, self._target
+        if not target.is_due(self._epoch, self._now, self._rules.assignment_interval_ms(group_id)):
             return
-        target = self._shared()
-        for member_id in sorted(target):
-            if self._target.get(member_id) != target[member_id]:
-                self.records.append(target_record(group.group_id, member_id, target[member_id]))
-        self._target, self._assignment_epoch = target, self._epoch
-        self.records.append(assignment_epoch_record(group.group_id, self._epoch, self._now))
-
-    def _is_due(self) -> bool:
-        assigned_at = self.group.assigned_at
-        interval_ms = self._rules.assignment_interval_ms(self.group.group_id)
-        return assigned_at is None or self._now.since_ms(assigned_at) >= interval_ms
-
-    def _shared(self) -> dict[str, Parts]:
         subscribers = {
-            member_id: Subscriber(
-                self._topic_ids_of(profile), self._target.get(member_id, NOTHING), profile.instance_id
-            )
+            member_id: Subscriber(self._topic_ids_of(profile), target.of(member_id), profile.instance_id)
             for member_id, profile in self.profiles.items()
         }
-        by_id = self.topics.by_id
-        wanted = {topic_id for subscriber in subscribers.values() for topic_id in subscriber.topic_ids}
-        partitions = {topic_id: sorted(by_id[topic_id].partitions) for topic_id in sorted(wanted)}
-        return self._rules.assignor_for(self.profiles.values())(subscribers, partitions)
+        assignor = self._rules.assignor_for(self.profiles.values())
+        for member_id in target.work_out(self._epoch, subscribers, self.topics.by_id, assignor):
+            self.records.append(target_record(group_id, member_id, target.of(member_id)))
+        self.records.append(assignment_epoch_record(group_id, self._epoch, self._now))
 
     # -- one member ------------------------------------------------------------------------------
 
@@ -177,23 +160,19 @@ class Step:
         """What the member holds from now on. What it does not subscribe to any more is taken from it at once,
         whatever the target says.
         """
-        target = self._target_of(member_id)
-        if self._assignment_epoch != self._epoch:
+        target = self._target.of(member_id)
+        if self._target.epoch != self._epoch:
             topic_ids = self._topic_ids_of(self.profiles[member_id])
             target = frozenset(part for part in target if part[0] in topic_ids)
         after = reconciled(
-            holding, self._assignment_epoch, target, self.group.is_free, owned, is_joining=is_joining
+            holding, self._target.epoch, target, self.group.is_free, owned, is_joining=is_joining
         )
         if after != holding:
             self.records.append(holding_record(self.group.group_id, member_id, after))
         return after
 
-    def _target_of(self, member_id: str) -> Parts:
-        return self._target.get(member_id, NOTHING)
-
     def _topic_ids_of(self, profile: Profile) -> frozenset[bytes]:
-        by_name, names = self.topics.by_name, topics_of(profile, self._resolved)
-        return frozenset(by_name[name].topic_id for name in names if name in by_name)
+        return self.topics.ids_of(topics_of(profile, self._resolved))
 
 
 def _check_regex(regex: str) -> None:

@@ -18,6 +18,11 @@ class TopicView(NamedTuple):
     may_see: Callable[[str], bool] = lambda _name: True
     """Whether whoever is served now may know of a topic."""
 
+    def ids_of(self, names: Iterable[str]) -> frozenset[bytes]:
+        """What is not there is left out."""
+        by_name = self.by_name
+        return frozenset(by_name[name].topic_id for name in names if name in by_name)
+
     def hash_of(self, names: Iterable[str]) -> int:
         """Says whether topics are still the same, with as many partitions: 64 bits, 0 if there are none.
 

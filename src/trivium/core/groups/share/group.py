@@ -14,7 +14,7 @@ from enum import Enum
 from typing import ClassVar, Final, NamedTuple
 
 from trivium.core.faults import Fault, Refused
-from trivium.core.groups.assignors.subscriber import Part, Parts
+from trivium.core.groups.assignors.subscriber import NOTHING, Part, Parts
 from trivium.core.groups.moment import Moment
 from trivium.core.groups.offsets import CommittedOffset
 from trivium.core.groups.share.share_partition import ShareKey
@@ -23,7 +23,6 @@ from trivium.core.timers import Timer
 FIRST_EPOCH: Final = 1
 JOINING_EPOCH: Final = 0
 LEAVING_EPOCH: Final = -1
-NOTHING: Final[Parts] = frozenset()
 
 
 class GroupState(Enum):

@@ -6,10 +6,10 @@ Every change goes this way: now, and at each start.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from trivium.core.groups.assignors.subscriber import Part, Parts
+from trivium.core.groups.assignors.subscriber import NOTHING, Part, Parts
 from trivium.core.groups.consumer.records import Change, by_topic
 from trivium.core.groups.moment import Moment
-from trivium.core.groups.share.group import NOTHING, Holding, Profile, ShareGroup
+from trivium.core.groups.share.group import Holding, Profile, ShareGroup
 from trivium.messages.schema import Message
 from trivium.messages.stored.share_groups import (
     ShareGroupCurrentMemberAssignmentKey,

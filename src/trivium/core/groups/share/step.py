@@ -5,11 +5,11 @@ replayed into it, and only then it has happened.
 """
 
 from trivium.core.groups.assignors.simple import assign_simply
-from trivium.core.groups.assignors.subscriber import Parts, Subscriber
+from trivium.core.groups.assignors.subscriber import NOTHING, Parts, Subscriber
 from trivium.core.groups.consumer.records import Change
 from trivium.core.groups.consumer.topic_view import TopicView
 from trivium.core.groups.moment import Moment
-from trivium.core.groups.share.group import NOTHING, Holding, Profile, ShareGroup
+from trivium.core.groups.share.group import Holding, Profile, ShareGroup
 from trivium.core.groups.share.records import (
     assignment_epoch_record,
     begun_record,
@@ -20,6 +20,7 @@ from trivium.core.groups.share.records import (
     target_record,
 )
 from trivium.core.groups.share.rules import ShareRules
+from trivium.core.groups.target import Target
 
 
 class Step:
@@ -30,10 +31,9 @@ class Step:
         self._now = now
         self.records: list[Change] = []
         self._profiles = {member_id: member.profile for member_id, member in group.members.items()}
-        self._target = dict(group.target)
+        self._target = Target(group)
         self._begun = group.begun
         self.epoch = group.epoch
-        self._assignment_epoch = group.assignment_epoch
         self._is_changed = False
         self.fresh: Parts = NOTHING
         """Where the group has to begin first: whoever takes this step sees to it."""
@@ -80,45 +80,26 @@ class Step:
 
     def assign(self) -> None:
         """Work out the target assignment, if the group has moved on and the last one stood long enough."""
-        group = self.group
-        if self.epoch == self._assignment_epoch or not self._is_due():
+        group_id, target = self.group.group_id, self._target
+        if not target.is_due(self.epoch, self._now, self._rules.assignment_interval_ms(group_id)):
             return
-        target = self._shared()
-        for member_id in sorted(target):
-            if self._target.get(member_id) != target[member_id]:
-                self.records.append(target_record(group.group_id, member_id, target[member_id]))
-        self._target, self._assignment_epoch = target, self.epoch
-        self.records.append(assignment_epoch_record(group.group_id, self.epoch, self._now))
-
-    def _is_due(self) -> bool:
-        assigned_at = self.group.assigned_at
-        interval_ms = self._rules.assignment_interval_ms(self.group.group_id)
-        return assigned_at is None or self._now.since_ms(assigned_at) >= interval_ms
-
-    def _shared(self) -> dict[str, Parts]:
         subscribers = {
-            member_id: Subscriber(self._topic_ids_of(profile), self._target.get(member_id, NOTHING))
+            member_id: Subscriber(self.topics.ids_of(profile.topic_names), target.of(member_id))
             for member_id, profile in self._profiles.items()
         }
-        by_id = self.topics.by_id
-        wanted = {topic_id for subscriber in subscribers.values() for topic_id in subscriber.topic_ids}
-        partitions = {topic_id: sorted(by_id[topic_id].partitions) for topic_id in sorted(wanted)}
-        return assign_simply(subscribers, partitions)
+        for member_id in target.work_out(self.epoch, subscribers, self.topics.by_id, assign_simply):
+            self.records.append(target_record(group_id, member_id, target.of(member_id)))
+        self.records.append(assignment_epoch_record(group_id, self.epoch, self._now))
 
     # -- one member ------------------------------------------------------------------------------
 
     def follow(self, member_id: str, holding: Holding) -> Holding:
         """What the member may read from now on: its target, as far as it still subscribes to it."""
-        topic_ids = self._topic_ids_of(self._profiles[member_id])
-        target = self._target.get(member_id, NOTHING)
-        parts = frozenset(part for part in target if part[0] in topic_ids)
-        epoch = self._assignment_epoch
+        topic_ids = self.topics.ids_of(self._profiles[member_id].topic_names)
+        parts = frozenset(part for part in self._target.of(member_id) if part[0] in topic_ids)
+        epoch = self._target.epoch
         if (epoch, parts) == (holding.epoch, holding.parts):
             return holding
         after = Holding(epoch, holding.epoch, parts)
         self.records.append(holding_record(self.group.group_id, member_id, after))
         return after
-
-    def _topic_ids_of(self, profile: Profile) -> frozenset[bytes]:
-        by_name = self.topics.by_name
-        return frozenset(by_name[name].topic_id for name in profile.topic_names if name in by_name)
