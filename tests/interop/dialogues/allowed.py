@@ -178,6 +178,14 @@ INTENDED: Final = (
         ),
     ),
     Intended(
+        "a late InitProducerId leaves the open transaction alone; Kafka ends it, whatever epoch is named",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.INIT_PRODUCER_ID
+            and ErrorCode.PRODUCER_FENCED in _codes(ours)
+            and ErrorCode.CONCURRENT_TRANSACTIONS in _codes(kafkas)
+        ),
+    ),
+    Intended(
         "a heartbeat that joins once more may have come late: the next answer says the assignment again",
         lambda step, ours, kafkas: (
             step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
