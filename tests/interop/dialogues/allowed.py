@@ -145,6 +145,16 @@ def _without(answer: Any, name: str) -> Any:
     return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
 
 
+def _parts_codes(answer: Any) -> dict[tuple[str, int], list[int]]:
+    """Of those partitions of a share group of which anything is wrong."""
+    return {
+        (topic["topic_id"], part["partition_index"]): _codes(part)
+        for topic in answer["responses"]
+        for part in topic["partitions"]
+        if any(_codes(part))
+    }
+
+
 def _without_silent(answer: Any) -> Any:
     """An answer of a share group without partitions of which it says nothing."""
     parts = {
@@ -171,6 +181,12 @@ def _gives_back(step: Step) -> bool:
     )
 
 
+def _has_acquired(answer: Any) -> bool:
+    return any(part["acquired_records"] for topic in answer["responses"] for part in topic["partitions"])
+
+
+SHARE_RECORDS: Final = 500
+"""More than a dialogue writes."""
 RELEASE: Final = 2
 """A type of acknowledgement."""
 GROUP_ID_NOT_FOUND_FROM: Final = 9
@@ -190,6 +206,15 @@ def _begins_amiss(step: Step) -> bool:
             for topic in request.topic_data
             for part in topic.partition_data
         )
+    )
+
+
+def _has_broken_records(step: Step) -> bool:
+    request: Any = step.request
+    return any(
+        isinstance(part.records, Batch) and part.records.broken_records
+        for topic in request.topic_data
+        for part in topic.partition_data
     )
 
 
@@ -292,6 +317,28 @@ INTENDED: Final = (
         ),
     ),
     Intended(
+        "records of a batch behind those that a strict member was given: nobody has them, or nobody knows them",
+        lambda step, ours, kafkas: (
+            step.key in (ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE)
+            and CLOSED not in (ours, kafkas)
+            and ErrorCode.INVALID_REQUEST in _codes(ours)
+            and ErrorCode.INVALID_RECORD_STATE in _codes(kafkas)
+            and _codes(ours).count(ErrorCode.NONE) == _codes(kafkas).count(ErrorCode.NONE)
+        ),
+    ),
+    Intended(
+        "which partition has its turn first, where a member wants fewer records than there are",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.SHARE_FETCH
+            and step.request.max_records < SHARE_RECORDS  # type: ignore[attr-defined]
+            and CLOSED not in (ours, kafkas)
+            and ours["error_code"] == kafkas["error_code"]
+            and _parts_codes(ours) == _parts_codes(kafkas)
+            and _has_acquired(ours)
+            and _has_acquired(kafkas)
+        ),
+    ),
+    Intended(
         "what comes back with a fetch may go out with it again; Kafka's may not have stored its return yet",
         lambda step, ours, kafkas: (
             step.key is ApiKey.SHARE_FETCH
@@ -337,6 +384,23 @@ INTENDED: Final = (
             and {ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP} & set(_codes(kafkas)) != set()
             and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD} & set(_codes(ours)) != set()
             and {ErrorCode.NONE} & set(_codes(ours)) == {ErrorCode.NONE} & set(_codes(kafkas))
+        ),
+    ),
+    Intended(
+        "a time of appending that a client sets is refused; Kafka passes over it where nothing is compressed",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and ErrorCode.INVALID_TIMESTAMP in _codes(ours)
+            and _codes(ours).count(ErrorCode.INVALID_TIMESTAMP)
+            > _codes(kafkas).count(ErrorCode.INVALID_TIMESTAMP)
+        ),
+    ),
+    Intended(
+        "a sound batch stays closed where nothing asks for its records: Kafka counts them first",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and _has_broken_records(step)
+            and ErrorCode.INVALID_RECORD in _codes(kafkas)
         ),
     ),
     Intended(

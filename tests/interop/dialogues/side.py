@@ -1,6 +1,7 @@
 """One of the two brokers in one play: its connections, its stand-ins, and what it has answered."""
 
 import select
+import socket
 import struct
 import time
 from dataclasses import dataclass
@@ -23,6 +24,15 @@ WAITING_SECONDS = 0.25
 SETTLING_SECONDS = 0.1
 
 MAY_WAIT = frozenset((ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.FETCH, ApiKey.SHARE_FETCH))
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    """Whether the broker has closed it since its last answer, as it does after what it could not refuse."""
+    readable, _, _ = select.select([connection], [], [], 0)
+    try:
+        return bool(readable) and not connection.recv(1, socket.MSG_PEEK)
+    except ConnectionError:
+        return True
 
 
 @dataclass
@@ -52,6 +62,8 @@ class Side:
         if peer not in self._open:
             self._open[peer] = _Open(Peer(self._bootstrap))
         connection = self._open[peer]
+        if _has_ended(connection.peer.socket):
+            return self._lost(peer)
         connection.asked = step
         frame = self._frame(step)
         try:
