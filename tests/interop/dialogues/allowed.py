@@ -317,7 +317,7 @@ INTENDED: Final = (
         ),
     ),
     Intended(
-        "records of a batch behind those that a strict member was given: nobody has them, or nobody knows them",
+        "records behind those that a strict member was given: nobody has them, or nobody knows them",
         lambda step, ours, kafkas: (
             step.key in (ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE)
             and CLOSED not in (ours, kafkas)
@@ -349,7 +349,9 @@ INTENDED: Final = (
     Intended(
         "where a share group stands is told as of now; with Kafka as of before the last record it finished",
         lambda step, ours, kafkas: (
-            step.key is ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS and _stands_further(ours, kafkas)
+            step.key is ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS
+            and isinstance(kafkas, dict)
+            and _stands_further(ours, kafkas)
         ),
     ),
     Intended(
