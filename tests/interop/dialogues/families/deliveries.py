@@ -139,6 +139,8 @@ DELIVERIES = Family(
     },
     {
         "group_id": Pool(["§g"], ["§h", ""]),
+        # A group without a name gets no answer from Kafka, ever.
+        "DescribeShareGroupOffsetsRequestGroup.group_id": Pool(["§g"], ["§h"]),
         "ShareFetchRequest.group_id": Pool(["§g"], ["§h", "", None]),
         "ShareAcknowledgeRequest.group_id": Pool(["§g"], ["§h", "", None]),
         "groups_names": Pool([["§g"]], [["§h"]]),
