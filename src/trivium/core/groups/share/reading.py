@@ -119,6 +119,13 @@ class ShareReading:
         """A partition for somebody who may read it, with how far the group has come."""
         return Place(self._permitted(part, caller), self._deliveries.find(ShareKey(group_id, *part)))
 
+    def _is_refused(self, part: SharePart, caller: Caller) -> bool:
+        try:
+            self._permitted(part, caller)
+        except Refused:
+            return True
+        return False
+
     def _permitted(self, part: SharePart, caller: Caller) -> LivePartition:
         live = permitted_partition(self._cluster, self._access, caller, _TO_READ, *part)
         if live.topic == CLOSED_TOPIC:
@@ -139,7 +146,10 @@ class ShareReading:
                 ShareAcknowledged(lock_timeout_ms=lock_timeout_ms, parts=list(outcomes.values()))
             )
         )
-        for each in _spoken_of(command.parts):
+        parts = _spoken_of(command.parts) or [
+            each for each in command.parts if self._is_refused(each.part, caller)
+        ]
+        for each in parts:
             self._acknowledge_one(command, each, caller, _outcome(outcomes, each.part, waiting.begin()))
         if command.session_epoch == EPOCH_LAST:
             self._release(session, waiting.begin())
