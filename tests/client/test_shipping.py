@@ -11,6 +11,7 @@ from trivium.client.errors import Unreachable
 from trivium.client.lane import Lane
 from trivium.client.shipping import Shipper
 from trivium.client.topology import Partition, Topic, TopicPartition
+from trivium.client.waiting import Waiting
 from trivium.records.compression import Compression
 from trivium.records.record import Record
 
@@ -46,6 +47,7 @@ def test_leader_that_refuses_connections_is_looked_up_again() -> None:
         compression=Compression.NONE,
         in_flight_max=5,
         report=reports.append,
+        waiting=Waiting(60),
     )
     lane = Lane(TopicPartition("t", 0))
     lane.add(Record(0, 0, None, b"x"), 10)

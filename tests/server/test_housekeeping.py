@@ -17,14 +17,17 @@ SECONDS_MAX = 60
 
 
 class Home:
-    """A directory whose checkpoints take until ``gate`` opens. ``broken`` are those that a mistake spoils."""
+    """A directory whose checkpoints take until ``gate`` opens. ``broken`` are those that a mistake spoils,
+    ``unbegun`` is one that it does not even let begin.
+    """
 
     path = "/data"
 
-    def __init__(self, *broken: int) -> None:
+    def __init__(self, *broken: int, unbegun: int = 0) -> None:
         self.gate = threading.Event()
         self.begun = 0
         self._broken = broken
+        self._unbegun = unbegun
 
     @property
     def as_directory(self) -> LogDirectory:
@@ -32,6 +35,8 @@ class Home:
 
     def begin_checkpoints(self) -> "Pending":
         self.begun += 1
+        if self.begun == self._unbegun:
+            loose()
         return Pending(self.gate, is_broken=self.begun in self._broken)
 
     def finish_checkpoints(self, pending: "Pending", error: OSError | None) -> None:
@@ -102,5 +107,21 @@ def test_mistake_of_one_who_is_told_of_a_checkpoint_keeps_it_from_nobody_else() 
         await desk.worker.drain()
         assert desk.heard == [None, None]
         assert (desk.raised, stays.found) == (["a bolt is loose"], [])
+
+    at_a_desk(scenario)
+
+
+def test_mistake_before_a_checkpoint_is_gathered_ends_all_who_wait_for_it() -> None:
+    async def scenario(desk: Desk) -> None:
+        home, first, second, third = Home(unbegun=2), Mistakes(), Mistakes(), Mistakes()
+        for caller in (first, second, third):
+            desk.ask(home, caller, desk.heard.append)
+        home.gate.set()
+        await desk.worker.drain()
+        told = [("DeleteRecords", "a bolt is loose")]
+        assert (first.found, second.found, third.found, desk.heard) == ([], told, told, [None])
+        desk.ask(home, first, desk.heard.append)
+        await desk.worker.drain()
+        assert desk.heard == [None, None]
 
     at_a_desk(scenario)

@@ -20,6 +20,7 @@ from trivium.client.deadline import Deadline, attempts
 from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable
 from trivium.client.security import PLAINTEXT, Security
 from trivium.client.topology import Node, Topic, TopicPartition, Topology, topic_of
+from trivium.client.waiting import Waiting
 from trivium.messages.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from trivium.messages.api.metadata import (
     MetadataRequest,
@@ -88,12 +89,15 @@ class Cluster:
         cluster = cls(addresses, client_id=client_id, timeout_s=timeout_s, security=security)
         cluster.patience_s = patience_s
         failure: ClientError | None = None
+        waiting = Waiting(patience_s)
         for _ in attempts(Deadline(patience_s)):
             try:
                 cluster.anyone(Deadline(timeout_s))
             except (Unreachable, ConnectionLost, TimedOut) as error:
                 failure = error
+                waiting.failed(error)
             else:
+                waiting.succeeded()
                 return cluster
         assert failure is not None
         raise failure
@@ -131,6 +135,7 @@ class Cluster:
         patience = deadline.within(max(UNREACHABLE_PATIENCE_S, self.patience_s))
         last: R | None = None
         failure: ClientError | None = None
+        waiting = Waiting(self.patience_s)
         for _ in attempts(deadline):
             try:
                 last = whom(deadline).call(request, answer, deadline)
@@ -138,9 +143,12 @@ class Cluster:
                 failure = error
                 if patience.has_passed:
                     break
+                waiting.failed(error)
             except (ConnectionLost, TimedOut) as error:
                 failure = error
+                waiting.failed(error)
             else:
+                waiting.succeeded()
                 if codes is None or not any(map(_may_pass, codes(last))):
                     return last
             self._forget_roles()

@@ -18,6 +18,7 @@ from trivium.client.lane import Lane, record_bytes
 from trivium.client.partitioner import StickyPartition, partition_for
 from trivium.client.shipping import IN_FLIGHT_MAX, Shipper
 from trivium.client.topology import Topic, TopicPartition
+from trivium.client.waiting import Waiting
 from trivium.messages.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from trivium.messages.errors import ErrorCode
 from trivium.records.compression import Compression
@@ -83,7 +84,12 @@ class Producer:
         self._has_trouble = False
         self._is_closed = False
         self._shipper = Shipper(
-            cluster, acks=acks, compression=compression, in_flight_max=in_flight_max, report=self._settled
+            cluster,
+            acks=acks,
+            compression=compression,
+            in_flight_max=in_flight_max,
+            report=self._settled,
+            waiting=Waiting(delivery_timeout_s),
         )
 
     def __enter__(self) -> Self:

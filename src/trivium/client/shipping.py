@@ -18,6 +18,7 @@ from trivium.client.delivery import ACKS_NONE, UNKNOWN_OFFSET, Delivery, Produce
 from trivium.client.errors import ClientError, ConnectionLost, Refused, TimedOut, Unreachable
 from trivium.client.lane import Batch, Lane
 from trivium.client.topology import TopicPartition
+from trivium.client.waiting import Waiting
 from trivium.messages.api.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -62,6 +63,7 @@ class Shipper:
         compression: Compression,
         in_flight_max: int,
         report: Callable[[Delivery], None],
+        waiting: Waiting,
     ) -> None:
         self.identity = ProducerIdentity()
         self.transactional_id: str | None = None
@@ -76,6 +78,7 @@ class Shipper:
         self._compression = compression
         self._in_flight_max = in_flight_max
         self._report = report
+        self._waiting = waiting
         self._lanes: dict[TopicPartition, Lane] = {}
         self._lines: dict[int, _Line] = {}
         self._topic_ids: dict[str, bytes] = {}
@@ -104,7 +107,8 @@ class Shipper:
         for node_id, lanes in self._ready_by_node().items():
             try:
                 self._send_to(node_id, lanes)
-            except (ConnectionLost, Unreachable, TimedOut):
+            except (ConnectionLost, Unreachable, TimedOut) as error:
+                self._waiting.failed(error)
                 self._drop(node_id)
                 self._cluster.forget_leaders({lane.key.topic for lane in lanes})
                 for lane in lanes:
@@ -123,7 +127,8 @@ class Shipper:
                     self._cluster.forget_leaders([lane.key.topic])
                 else:
                     self._give_up_lane(lane, refusal)
-            except (ConnectionLost, Unreachable, TimedOut):
+            except (ConnectionLost, Unreachable, TimedOut) as error:
+                self._waiting.failed(error)
                 lane.pause()
             except ClientError as error:  # A topic made anew may have fewer partitions.
                 self._give_up_lane(lane, error)
@@ -241,6 +246,7 @@ class Shipper:
     def _acknowledge(self, key: TopicPartition, batch: Batch, base_offset: int) -> None:
         lane = self._lanes[key]
         lane.acknowledge(batch)
+        self._waiting.succeeded()
         self._report(_delivery(key, batch, base_offset, None))
         self._forget_if_done(lane)
 

@@ -34,6 +34,9 @@ from trivium.records.compression import Compression
 TRANSACTION_TIMEOUT_MS: Final = 15 * 60 * 1000
 """After it the broker aborts what is not prepared: the longest that brokers allow by default."""
 
+LEAVING_S: Final = 2.0
+"""So long who leaves with an error, or is interrupted, tries to abort."""
+
 _ENDED: Final = frozenset(
     {
         ErrorCode.PRODUCER_FENCED,
@@ -91,10 +94,12 @@ class TransactionalProducer(Producer):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Abort what is neither committed nor prepared. An error on the way out stays the first one."""
+        """Abort what is neither committed nor prepared. An error on the way out stays the first one, and is
+        not kept waiting for a broker that is away: whoever comes next ends the transaction, or its time-out.
+        """
         try:
             if not self._is_ended:
-                self.abort()
+                self.abort(None if error is None else Deadline(LEAVING_S))
         except ClientError:
             if error is None:
                 raise
@@ -128,12 +133,12 @@ class TransactionalProducer(Producer):
             end_transaction(self._cluster, self._transaction, commits=True)
         self._end()
 
-    def abort(self) -> None:
+    def abort(self, deadline: Deadline | None = None) -> None:
         """Nothing of it counts, whatever has been written."""
         self._check_open()
         # Where nothing was sent no transaction has begun, and there is nothing to end.
         if self._shipper.has_sent:
-            abort_transaction(self._cluster, self._transaction)
+            abort_transaction(self._cluster, self._transaction, deadline)
         self._end()
 
     @property
@@ -161,7 +166,9 @@ def fence(cluster: Cluster, transactional_id: str, timeout_ms: int) -> ProducerI
     return ProducerIdentity(answer.producer_id, answer.producer_epoch)
 
 
-def end_transaction(cluster: Cluster, transaction: Prepared, *, commits: bool) -> None:
+def end_transaction(
+    cluster: Cluster, transaction: Prepared, *, commits: bool, deadline: Deadline | None = None
+) -> None:
     answer = cluster.call(
         cluster.transaction_coordinator(transaction.transactional_id),
         EndTxnRequest(
@@ -172,14 +179,15 @@ def end_transaction(cluster: Cluster, transaction: Prepared, *, commits: bool) -
         ),
         EndTxnResponse,
         codes=lambda response: [response.error_code],
+        deadline=deadline,
     )
     _check(answer.error_code, transaction.transactional_id)
 
 
-def abort_transaction(cluster: Cluster, transaction: Prepared) -> None:
+def abort_transaction(cluster: Cluster, transaction: Prepared, deadline: Deadline | None = None) -> None:
     """Make sure that nothing of it counts; one that has been ended already is passed over."""
     try:
-        end_transaction(cluster, transaction, commits=False)
+        end_transaction(cluster, transaction, commits=False, deadline=deadline)
     except Refused as refusal:
         if refusal.code not in _ENDED:
             raise

@@ -1,6 +1,7 @@
 """Which part of a log is worth compacting now: sealed segments that are stable, durable and old enough."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from trivium.log.faults import Stopped
@@ -27,10 +28,13 @@ class Plan(NamedTuple):
 
     def pin(self) -> None:
         """Before ``compact`` runs beside the log: what it reads stays open, whatever becomes of the files."""
-        for segment in self.segments:
-            with self.log.reading():
-                _ = segment.file
-            segment.pin()
+        with ExitStack() as undo:
+            for segment in self.segments:
+                with self.log.reading():
+                    _ = segment.file
+                segment.pin()
+                undo.callback(segment.unpin)
+            undo.pop_all()
 
     def release(self) -> None:
         for segment in self.segments:

@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from trivium.core.acls.entry import Operation
@@ -21,6 +22,7 @@ from trivium.core.caller import Caller
 from trivium.core.rights import Resource
 from trivium.server.audit_file import AuditFile
 from trivium.server.clock import SystemClock
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 from trivium.server.worker import Worker
 
@@ -135,10 +137,12 @@ class AuditTrail:
         lost, self._lost = self._lost, 0
         if lost:
             noted.append({"time": self._clock.wall_ms(), "event": "missing", "lines": lost})
+        errand = Errand(partial(self._broken_off, len(noted)))
+        errand.hold(self._rest)
         if noted:
-            self._worker.run(lambda: self._written(noted), self._finish)
+            errand.go(self._worker.run, lambda: self._written(noted), partial(self._finish, errand))
         else:
-            self._is_due = False
+            errand.end()
 
     def _written(self, noted: list[dict[str, Any]]) -> tuple[list[bytes], str | None]:
         """In a thread: the lines, and why they could not be written."""
@@ -150,13 +154,20 @@ class AuditTrail:
             return lines, error.strerror or str(error)
         return lines, None
 
-    def _finish(self, result: tuple[list[bytes], str | None]) -> None:
+    def _finish(self, errand: Errand, result: tuple[list[bytes], str | None]) -> None:
         lines, why_not = result
         if why_not is not None:
             self._lost += len(lines)
             events.seldom("audit not written", reason=why_not, lines=len(lines))
         if self._publish is not None:
             self._publish(lines)
+        errand.end()
+
+    def _broken_off(self, lines: int, error: Exception) -> None:
+        self._lost += lines
+        report("writing the audit trail", error, "with the next lines", lines=lines)
+
+    def _rest(self) -> None:
         self._is_due = bool(self._waiting)
         if self._is_due:
             self._loop.call_later(FLUSH_SECONDS, self._flush)

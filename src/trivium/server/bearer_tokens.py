@@ -15,6 +15,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from http.client import HTTPException
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -29,6 +30,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from trivium.core.behalf import Asked, act_for, now, on_behalf, tell_all
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 from trivium.server.worker import Worker
 
@@ -127,13 +129,22 @@ class JwksTokens:
         if not self._is_reading and age >= (self._refresh_s if is_known else RELOAD_SECONDS_MIN):
             self._is_reading = True
             # For everybody, and not for whoever happens to ask now.
-            act_for(None, self._reader.run, lambda: _read_keys(self._source), self._has_read)
+            errand = Errand(self._broken_off)
+            errand.hold(self._end_reading)
+            errand.go(self._reader.run, lambda: _read_keys(self._source), partial(self._has_read, errand))
 
-    def _has_read(self, keys: Keys | None) -> None:
-        self._is_reading = False
-        self._read_at = self._loop.time()
+    def _has_read(self, errand: Errand, keys: Keys | None) -> None:
         if keys is not None:
             self._keys = keys
+        errand.end()
+
+    def _broken_off(self, error: Exception) -> None:
+        again = f"in {RELOAD_SECONDS_MIN:.0f} s, for the next token of a key that is not known"
+        report("reading the keys of tokens", error, again, source=self._source)
+
+    def _end_reading(self) -> None:
+        self._is_reading = False
+        self._read_at = self._loop.time()
         waiting, self._waiting = self._waiting, {}
         tell_all(
             partial(act_for, each.asked, self._check, each.token, each.done) for each in waiting.values()
@@ -150,12 +161,17 @@ class JwksTokens:
             done(None)
             return
         self._checks += 1
+        errand = Errand()
+        errand.hold(self._one_check_less)
 
         def checked(claims: Mapping[str, Any] | None) -> None:
-            self._checks -= 1
+            errand.end()
             done(claims)
 
-        self._checker.run(lambda: _verified(token, keys), checked)
+        errand.go(self._checker.run, lambda: _verified(token, keys), checked)
+
+    def _one_check_less(self) -> None:
+        self._checks -= 1
 
 
 # -- in the threads --------------------------------------------------------------------------------
@@ -177,7 +193,15 @@ def _read_keys(source: str) -> Keys | None:
     try:
         found = json.loads(_text(source))["keys"]
         return tuple((each.get("kid"), key) for each in found[:KEYS_MAX] if (key := _key(each)) is not None)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        OSError,
+        HTTPException,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         events.error(
             "the keys of tokens cannot be read; those known before count", source=source, reason=str(error)
         )

@@ -10,17 +10,20 @@ that came in together is synced together, and goes one of two ways:
 """
 
 import asyncio
+import errno
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import get_ident
 from time import perf_counter
 
 from trivium.core.behalf import on_behalf
 from trivium.log.commit import GroupCommit, Round, Waiter
 from trivium.log.partition_log import PartitionLog
+from trivium.server.errand import Errand, report
 from trivium.server.metrics import Durations
 from trivium.server.sync_line import REQUESTS_MAX, SyncLine
+from trivium.server.worker import Worker
 
 
 class Committer:
@@ -29,7 +32,7 @@ class Committer:
         self._loop_thread = get_ident()
         self._commit = commit
         self._name = name
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"sync {name}")
+        self._worker = Worker(loop, f"sync {name}")
         self._line: SyncLine | None = None
         self._line_failed = False
         self._in_line: deque[Round] = deque()
@@ -55,7 +58,8 @@ class Committer:
             self._put_in_line(round_)
         elif (round_ := self._commit.begin()) is not None:
             self._running = True
-            self._thread.submit(self._run, round_)
+            errand = Errand(partial(self._broken_off, round_))
+            errand.go(self._worker.run, partial(self._run, round_), partial(self._finish, errand, round_))
 
     # -- in line ---------------------------------------------------------------------------------
 
@@ -114,13 +118,22 @@ class Committer:
 
     # -- in a thread of Python -------------------------------------------------------------------
 
-    def _run(self, round_: Round) -> None:
+    def _run(self, round_: Round) -> OSError | None:
         begun = perf_counter()
         error = round_.run()
         self.durations.add(perf_counter() - begun)
-        self._loop.call_soon_threadsafe(self._finish, round_, error)
+        return error
 
-    def _finish(self, round_: Round, error: OSError | None) -> None:
+    def _broken_off(self, round_: Round, error: Exception) -> None:
+        """Nobody knows what is on disk, as after a sync that has failed, and no second one would tell."""
+        report("a sync", error, "after the next start, which recovers the directory", directory=self._name)
+        self._close_round(round_, OSError(errno.EIO, f"a mistake in Trivium: {error!r}"))
+
+    def _finish(self, errand: Errand, round_: Round, error: OSError | None) -> None:
+        errand.end()
+        self._close_round(round_, error)
+
+    def _close_round(self, round_: Round, error: OSError | None) -> None:
         self._running = False
         try:
             self._commit.finish(round_, error)
@@ -151,7 +164,7 @@ class Committer:
             await done
 
     def close(self) -> None:
-        self._thread.shutdown()
+        self._worker.close()
         if self._line is not None:
             self._loop.remove_reader(self._line.replies)
             self._line.close()

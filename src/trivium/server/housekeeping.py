@@ -45,7 +45,7 @@ class Housekeeping:
             return
         try:
             pending = home.begin_checkpoints()
-        except LogError as error:
+        except Exception as error:  # noqa: BLE001  (a mistake is raised by ``_judge``)
             tell_all(waiting, error)
             return
         self._writing.add(home)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from trivium.core.ports import Accepted
 from trivium.core.users.kerberos_names import Principal
 from trivium.server.configuration.kerberos import KerberosSettings
+from trivium.server.errand import Errand
 from trivium.server.event_log import events
 from trivium.server.listeners import CannotListen
 from trivium.server.worker import Worker
@@ -91,12 +92,17 @@ class KeytabTickets:
             done(None)
             return
         self._waiting += 1
+        errand = Errand()
+        errand.hold(self._one_less)
 
         def answered(result: Result | None) -> None:
-            self._waiting -= 1
+            errand.end()
             done(result)
 
-        self._worker.run(lambda: self._trusted(job), answered)
+        errand.go(self._worker.run, lambda: self._trusted(job), answered)
+
+    def _one_less(self) -> None:
+        self._waiting -= 1
 
     # -- in the thread ---------------------------------------------------------------------------
 

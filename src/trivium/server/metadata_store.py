@@ -34,10 +34,14 @@ from trivium.log.shortening import drop_oldest
 from trivium.log.staged import Staged
 from trivium.messages.stored.metadata_log import decode_metadata_record, encode_metadata_record
 from trivium.records.record import Record
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 from trivium.server.stored_log import StoredLog
 from trivium.server.worker import Worker
 from trivium.wire.errors import DecodeError
+
+LOOK_MS = 10_000
+"""How often ``look`` is to be called."""
 
 
 class Loaded(NamedTuple):
@@ -129,18 +133,26 @@ class MetadataStore:
     def sum_up(self) -> None:
         """Write a snapshot of what is true now."""
         self._is_writing = True
+        errand = Errand(self._broken_off)
+        errand.hold(self._rest)
+        errand.go(self._begin, errand)
+
+    def _begin(self, errand: Errand) -> None:
         log = self._stored
         snapshot = MetadataSnapshot(log.log_end_offset, max(0, log.epoch_at(log.log_end_offset - 1)))
         picture = still(self._image)
-        log.when_durable(lambda fault: self._write(snapshot, picture, fault))
+        log.when_durable(lambda fault: self._write(errand, snapshot, picture, fault))
 
-    def _write(self, snapshot: MetadataSnapshot, picture: MetadataImage, fault: Fault | None) -> None:
+    def _write(
+        self, errand: Errand, snapshot: MetadataSnapshot, picture: MetadataImage, fault: Fault | None
+    ) -> None:
         if fault is not None:
-            self._is_writing = False
+            errand.end()
             return
         now_ms = self._clock.wall_ms()
         self._worker.run(
-            lambda: self._written(snapshot, picture, now_ms), lambda error: self._finish(snapshot, error)
+            lambda: self._written(snapshot, picture, now_ms),
+            lambda error: self._finish(errand, snapshot, error),
         )
 
     def _written(self, snapshot: MetadataSnapshot, picture: MetadataImage, now_ms: int) -> LogError | None:
@@ -156,18 +168,24 @@ class MetadataStore:
             return error
         return None
 
-    def _finish(self, snapshot: MetadataSnapshot, error: LogError | None) -> None:
+    def _finish(self, errand: Errand, snapshot: MetadataSnapshot, error: LogError | None) -> None:
         self._last_ms = self._clock.monotonic_ms()
         if error is not None:
-            self._finished(error)
+            self._finished(errand, error)
         else:
             self._summed_up = snapshot.offset
-            self._stored.housekeeping.carry_out(self._tidying_up(), self._finished)
+            self._stored.housekeeping.carry_out(self._tidying_up(), partial(self._finished, errand))
 
-    def _finished(self, error: LogError | None) -> None:
-        self._is_writing = False
+    def _finished(self, errand: Errand, error: LogError | None) -> None:
+        errand.end()
         if error is not None:
             events.warning("metadata not summed up", reason=str(error))
+
+    def _rest(self) -> None:
+        self._is_writing = False
+
+    def _broken_off(self, error: Exception) -> None:
+        report("a snapshot of the metadata", error, f"within {LOOK_MS // 1000} s, if it is still due")
 
     def _tidying_up(self) -> Staged[None]:
         """Let go of what the snapshots make superfluous."""

@@ -13,8 +13,10 @@ start sets the other aside (``log.store``).
 """
 
 from collections.abc import Callable
+from functools import partial
 from uuid import uuid4
 
+from trivium.core.behalf import on_behalf, tell_all
 from trivium.core.ports import Clock, FutureFacts
 from trivium.log.checkpoint import TopicPartition
 from trivium.log.directory import LogDirectory
@@ -23,6 +25,7 @@ from trivium.log.files import Files
 from trivium.log.future import FutureLog, Stretch
 from trivium.log.partition_log import PartitionLog
 from trivium.log.store import LogStore
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 from trivium.server.housekeeping import Housekeeping
 from trivium.server.worker import Worker
@@ -47,6 +50,7 @@ class Moving:
 
     def begin(self, key: TopicPartition, source: LogDirectory, target: LogDirectory, moved: Moved) -> None:
         """Carry a partition; a move of the same partition that is under way is given up."""
+        moved = on_behalf(moved)
         running = self._moves.get(key)
         if running is not None and running.is_switched and source is not target:
             running.then = lambda: self.begin(key, source, target, moved)
@@ -61,10 +65,11 @@ class Moving:
             return
         self.forget(key)
         move = _Move(self._files, key, source, target)
+        move.errand = Errand(partial(self._broken_off, move))
         move.waiting.append(moved)
         self._moves[key] = move
         if key not in self._held:
-            self._copy(move)
+            move.errand.go(self._copy, move)
 
     def hold(self, key: TopicPartition) -> None:
         """Segments of this partition are being exchanged: a move of it begins when they have been."""
@@ -72,8 +77,9 @@ class Moving:
 
     def go_on(self, key: TopicPartition) -> None:
         self._held.discard(key)
-        if key in self._moves:
-            self._copy(self._moves[key])
+        move = self._moves.get(key)
+        if move is not None:
+            move.errand.go(self._copy, move)
 
     def sweep(self, store: LogStore) -> None:
         """At the start: remove copies that a stop left unfinished. The original is where it always was."""
@@ -108,13 +114,17 @@ class Moving:
         except LogError as error:
             self._end(move, None, error)
             return
+        reading = Errand()
+        reading.hold(stretch.release)
         now_ms = self._clock.wall_ms()
-        self._worker.run(
-            lambda: _copied(move.future, stretch, now_ms), lambda error: self._copied(move, stretch, error)
+        reading.go(
+            self._worker.run,
+            lambda: _copied(move.future, stretch, now_ms),
+            lambda error: self._copied(move, reading, error),
         )
 
-    def _copied(self, move: "_Move", stretch: Stretch, error: LogError | None) -> None:
-        stretch.release()
+    def _copied(self, move: "_Move", reading: Errand, error: LogError | None) -> None:
+        reading.end()
         if move.is_cancelled or error is not None:
             self._give_up(move, error)
         elif move.future.missing_bytes > SWITCH_BYTES_MAX:
@@ -136,8 +146,7 @@ class Moving:
         move.is_switched = True
         events.info("partition moved", partition=log.name, source=move.source.path, target=move.target.path)
         waiting, move.waiting = move.waiting, []
-        for moved in waiting:
-            moved(log, None)
+        tell_all(waiting, log, None)
         self._housekeeping.carry_out(log.syncing(), lambda error: self._synced(move, log, error))
 
     def _synced(self, move: "_Move", log: PartitionLog, error: LogError | None) -> None:
@@ -145,8 +154,6 @@ class Moving:
         if error is None:
             self._leave(move)
         self._end(move, log, error)
-        if not move.is_cancelled:
-            move.then()
 
     def _leave(self, move: "_Move") -> None:
         """Delete the original, unless that has been done."""
@@ -162,7 +169,13 @@ class Moving:
     def _give_up(self, move: "_Move", error: LogError | None) -> None:
         self._worker.run(lambda: _discarded(move.future), lambda _none: self._end(move, None, error))
 
+    def _broken_off(self, move: "_Move", error: Exception) -> None:
+        """What it leaves behind, copy or original, the next start looks through."""
+        report("moving a partition", error, "when it is asked for", partition=move.name)
+        self._end(move, None, MoveBrokenOff(move.name))
+
     def _end(self, move: "_Move", log: PartitionLog | None, error: LogError | None) -> None:
+        move.errand.end()
         if self._moves.get(move.key) is move:
             del self._moves[move.key]
         if error is not None:
@@ -170,8 +183,13 @@ class Moving:
                 "partition not moved", partition=move.name, target=move.target.path, reason=str(error)
             )
         if not move.is_cancelled:
-            for moved in move.waiting:
-                moved(log, error)
+            tell_all(move.waiting, log, error)
+            move.then()
+
+
+class MoveBrokenOff(LogError):
+    def __init__(self, partition: str) -> None:
+        super().__init__(f"moving {partition} was broken off by a mistake in Trivium, which its log tells of")
 
 
 class _Move:
@@ -183,6 +201,7 @@ class _Move:
         self.original = source.logs[key]
         self.future = FutureLog(files, self.original, target, key, source.topic_ids[key], uuid4())
         self.waiting: list[Moved] = []
+        self.errand: Errand
         self.is_switched = False
         self.is_cancelled = False
         self.then: Callable[[], None] = lambda: None

@@ -12,10 +12,12 @@ Memory for answers. Whoever leaves most of them lying is dropped.
 """
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from trivium.server.connection import Connection
 from trivium.server.connections import Connections
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 
 ROUND_SECONDS_MIN: Final = 0.05
@@ -51,7 +53,7 @@ class Patrol:
 
     def opened(self, connection: Connection) -> None:
         if self._timer is None:
-            self._timer = self._loop.call_later(max(self._shortest, ROUND_SECONDS_MIN), self._round)
+            self._next_round(self._shortest)
 
     def closed(self, connection: Connection) -> None:
         self._waiting.pop(connection, None)
@@ -59,6 +61,14 @@ class Patrol:
             self._privileged = None
         if self._waiting:
             self._let_go_on()
+
+    def _next_round(self, seconds: float) -> None:
+        errand = Errand(self._broken_off)
+        self._timer = self._loop.call_later(max(seconds, ROUND_SECONDS_MIN), partial(errand.go, self._round))
+
+    def _broken_off(self, error: Exception) -> None:
+        report("going round the connections", error, f"in {self._shortest:g} s")
+        self._next_round(self._shortest)
 
     def _round(self) -> None:
         self._timer = None
@@ -74,7 +84,7 @@ class Patrol:
             else:
                 next_round = min(next_round, due)
         if self._all.open:
-            self._timer = self._loop.call_later(max(next_round - now, ROUND_SECONDS_MIN), self._round)
+            self._next_round(next_round - now)
 
     def _drop(self, connection: Connection, reason: str) -> None:
         self.dropped += 1

@@ -26,6 +26,7 @@ from trivium.log.partition_log import PartitionLog
 from trivium.log.settings import LogSettings
 from trivium.log.store import LogStore
 from trivium.server.committer import Committer
+from trivium.server.errand import Errand, report
 from trivium.server.event_log import events
 from trivium.server.housekeeping import Housekeeping
 from trivium.server.moving import Moving
@@ -169,7 +170,7 @@ class NodeStorage:
     def _make_soon(self, delay_ms: int = PAUSE_MS) -> None:
         if not self._is_making:
             self._is_making = True
-            self._timers.after(delay_ms, self._make_some)
+            self._timers.after(delay_ms, lambda: Errand(self._broken_off).go(self._make_some))
 
     def _make_some(self) -> None:
         self._is_making = False
@@ -180,11 +181,19 @@ class NodeStorage:
                 self._make(key, unmade)
             except Refused as error:
                 events.seldom("partition not made", unmade.path, path=unmade.path, reason=error.message)
-                self._place_again(key, unmade)
-                self._make_soon(RETRY_MS)
+                self._make_others_first()
                 return
         if self._unmade:
             self._make_soon()
+
+    def _broken_off(self, error: Exception) -> None:
+        report("making a partition", error, f"in {RETRY_MS // 1000} s, after others")
+        self._make_others_first()
+
+    def _make_others_first(self) -> None:
+        if self._unmade:
+            self._place_again(*next(iter(self._unmade.items())))
+            self._make_soon(RETRY_MS)
 
     def _place_again(self, key: TopicPartition, unmade: Unmade) -> None:
         """There is no room, or no directory any more: others may have both, and others come first."""

@@ -18,6 +18,7 @@ from trivium.log.partition_log import PartitionLog
 from trivium.log.segment import Extent
 from trivium.records.batch import BatchHeader
 from trivium.server.committer import Committer
+from trivium.server.errand import Errand
 from trivium.server.housekeeping import Housekeeping
 from trivium.server.worker import Worker
 
@@ -167,13 +168,16 @@ class StoredLog:
                 return False
         except (LogError, OSError):
             return False  # the read that follows tells it better
+        errand = Errand()
         extent.segment.pin()
-        self._reader.run(partial(_bring, extent), lambda _: self._brought(extent, near))
-        return True
+        errand.hold(extent.segment.unpin)
 
-    def _brought(self, extent: Extent, near: Callable[[], None]) -> None:
-        extent.segment.unpin()
-        near()
+        def brought(_: None) -> None:
+            errand.end()
+            near()
+
+        errand.go(self._reader.run, partial(_bring, extent), brought)
+        return True
 
     def first_at_or_after(self, timestamp_ms: int) -> At | None:
         try:

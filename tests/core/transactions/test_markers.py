@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.core.batches import fetch
+from tests.core.batches import batch, fetch
 from tests.core.transactions.coordinated import Client, Coordinated
-from trivium.core.commands.records import FetchPart
+from trivium.core.commands.records import FetchPart, Produce, ProducePart
 from trivium.core.commands.transactions import AddedPart, MarkersToWrite, WriteMarkers
 from trivium.core.faults import Fault
+from trivium.core.produce import ACKS_ALL
 
 
 def write(world: Coordinated, marker: MarkersToWrite) -> list[Fault | None]:
@@ -69,6 +70,18 @@ def test_strict_marker_must_be_newer_than_every_record_and_is_not_written_twice(
     newer = marker._replace(producer_epoch=1)
     assert write(world, newer) == [None]
     assert write(world, newer) == [None]
+    assert world.markers() == [(client.producer_id, 1)]
+
+
+def test_strict_marker_is_written_behind_records_of_its_epoch_that_are_of_no_transaction() -> None:
+    """They leave nothing open that it could end, and Kafka writes it."""
+    world = Coordinated()
+    client = world.init()
+    assert client.add(0) == [None]
+    loose = batch(b"v", producer_id=client.producer_id, producer_epoch=1, base_sequence=0)
+    (result,) = world.execute(Produce([ProducePart("t", 0, loose)], ACKS_ALL, 30_000, None, False))
+    assert result.fault is None
+    assert client.end(commits=False).fault is None
     assert world.markers() == [(client.producer_id, 1)]
 
 

@@ -1,6 +1,7 @@
 """What may differ between the answers of two brokers that behave alike, and why.
 
-A row names a field, alone or behind the struct that it stands in, what is left of it, and the reason.
+A row names a field, alone or behind the struct (and the message) that it stands in, what is left of it, and
+the reason.
 Whatever has no row must be equal. Differences that we mean to have stand in ``docs/``, and in ``INTENDED``.
 """
 
@@ -16,12 +17,23 @@ from trivium.messages.errors import ErrorCode
 
 WAITS: Final = "no answer yet"
 CLOSED: Final = "the connection is closed"
+SILENT: Final = "no answer is wanted"
 
 Left = Callable[[Any], Any]
 
 
 def _nothing(_value: Any) -> str:
     return "…"
+
+
+def _joined(acquired: list[Any]) -> list[tuple[int, int, int]]:
+    joined: list[tuple[int, int, int]] = []
+    for each in acquired:
+        first, last, count = each.first_offset, each.last_offset, each.delivery_count
+        if joined and joined[-1][1] == first - 1 and joined[-1][2] == count:
+            first = joined.pop()[0]
+        joined.append((first, last, count))
+    return joined
 
 
 def _whether_any(value: Any) -> bool:
@@ -61,6 +73,15 @@ ALLOWED: Final[Mapping[str, tuple[Left, str]]] = {
     "ReplicaState.log_end_offset": (_whether_positive, "of the metadata log"),
     "DescribeQuorumResponse.nodes": (_nothing, "Kafka's controllers have a listener beside the brokers'"),
     "finalized_features_epoch": (_whether_positive, "of the metadata log"),
+    "share_fetch.LeaderIdAndEpoch.leader_id": (_whether_positive, "beside an error we name none, Kafka 0"),
+    "share_fetch.LeaderIdAndEpoch.leader_epoch": (_whether_positive, "as with its id"),
+    "share_acknowledge.LeaderIdAndEpoch.leader_id": (_whether_positive, "as in ShareFetch"),
+    "share_acknowledge.LeaderIdAndEpoch.leader_epoch": (_whether_positive, "as in ShareFetch"),
+    "acknowledge_error_message": (_nothing, "we also say what Kafka leaves to the code"),
+    "ShareFetchResponse.error_message": (_nothing, "we also say what Kafka leaves to the code"),
+    "ShareAcknowledgeResponse.error_message": (_nothing, "as in ShareFetch"),
+    "share_acknowledge.PartitionData.error_message": (_nothing, "as in ShareFetch"),
+    "acquired_records": (_joined, "Kafka cuts them into pieces of about ``batch_size`` records"),
     "partition_size": (_whether_positive, "bytes differ with who sealed a batch"),
 }
 
@@ -99,12 +120,75 @@ ACL_KEYS: Final = (ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.DESCRIBE_ACLS)
 SHARE_KEYS: Final = (ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE)
 
 
+def _start_offsets(answer: Any) -> dict[tuple[str, str, int], int]:
+    return {
+        (group["group_id"], topic["topic_name"], part["partition_index"]): part["start_offset"]
+        for group in answer["groups"]
+        for topic in group["topics"]
+        for part in topic["partitions"]
+    }
+
+
+def _stands_further(ours: Any, kafkas: Any) -> bool:
+    """Whether the share groups of one broker are nowhere behind those of the other."""
+    mine, theirs = _start_offsets(ours), _start_offsets(kafkas)
+    return (
+        _codes(ours) == _codes(kafkas)
+        and mine.keys() == theirs.keys()
+        and all(mine[key] >= theirs[key] for key in mine)
+    )
+
+
 def _without(answer: Any, name: str) -> Any:
     if isinstance(answer, dict):
         return {key: _without(value, name) for key, value in answer.items() if key != name}
     return [_without(each, name) for each in answer] if isinstance(answer, list) else answer
 
 
+def _parts_codes(answer: Any) -> dict[tuple[str, int], list[int]]:
+    """Of those partitions of a share group of which anything is wrong."""
+    return {
+        (topic["topic_id"], part["partition_index"]): _codes(part)
+        for topic in answer["responses"]
+        for part in topic["partitions"]
+        if any(_codes(part))
+    }
+
+
+def _without_silent(answer: Any) -> Any:
+    """An answer of a share group without partitions of which it says nothing."""
+    parts = {
+        (topic["topic_id"], part["partition_index"]): part
+        for topic in answer["responses"]
+        for part in topic["partitions"]
+        if any(_codes(part)) or part.get("records")
+    }
+    return {**answer, "responses": parts}
+
+
+def _without_records(answer: Any) -> Any:
+    return _without(_without(answer, "records"), "acquired_records")
+
+
+def _gives_back(step: Step) -> bool:
+    """Whether a share fetch releases any records."""
+    request: Any = step.request
+    return any(
+        RELEASE in batch.acknowledge_types
+        for topic in request.topics
+        for part in topic.partitions
+        for batch in part.acknowledgement_batches
+    )
+
+
+def _has_acquired(answer: Any) -> bool:
+    return any(part["acquired_records"] for topic in answer["responses"] for part in topic["partitions"])
+
+
+SHARE_RECORDS: Final = 500
+"""More than a dialogue writes."""
+RELEASE: Final = 2
+"""A type of acknowledgement."""
 GROUP_ID_NOT_FOUND_FROM: Final = 9
 """From this version on an OffsetCommit may be told that there is no such group (KIP-848)."""
 JOINS_FROM: Final = 12
@@ -122,6 +206,15 @@ def _begins_amiss(step: Step) -> bool:
             for topic in request.topic_data
             for part in topic.partition_data
         )
+    )
+
+
+def _has_broken_records(step: Step) -> bool:
+    request: Any = step.request
+    return any(
+        isinstance(part.records, Batch) and part.records.broken_records
+        for topic in request.topic_data
+        for part in topic.partition_data
     )
 
 
@@ -178,6 +271,14 @@ INTENDED: Final = (
         ),
     ),
     Intended(
+        "a late InitProducerId leaves the open transaction alone; Kafka ends it, whatever epoch is named",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.INIT_PRODUCER_ID
+            and ErrorCode.PRODUCER_FENCED in _codes(ours)
+            and ErrorCode.CONCURRENT_TRANSACTIONS in _codes(kafkas)
+        ),
+    ),
+    Intended(
         "a heartbeat that joins once more may have come late: the next answer says the assignment again",
         lambda step, ours, kafkas: (
             step.key is ApiKey.CONSUMER_GROUP_HEARTBEAT
@@ -204,6 +305,53 @@ INTENDED: Final = (
             and ErrorCode.ILLEGAL_GENERATION in _codes(ours)
             and ErrorCode.GROUP_ID_NOT_FOUND in _codes(kafkas)
             and ErrorCode.NONE not in _codes(ours)
+        ),
+    ),
+    Intended(
+        "partitions of which a request says nothing: Kafka answers for them if it says something of others "
+        "that are there",
+        lambda step, ours, kafkas: (
+            step.key in (ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE)
+            and CLOSED not in (ours, kafkas)
+            and _without_silent(ours) == _without_silent(kafkas)
+        ),
+    ),
+    Intended(
+        "records behind those that a strict member was given: nobody has them, or nobody knows them",
+        lambda step, ours, kafkas: (
+            step.key in (ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE)
+            and CLOSED not in (ours, kafkas)
+            and ErrorCode.INVALID_REQUEST in _codes(ours)
+            and ErrorCode.INVALID_RECORD_STATE in _codes(kafkas)
+            and _codes(ours).count(ErrorCode.NONE) == _codes(kafkas).count(ErrorCode.NONE)
+        ),
+    ),
+    Intended(
+        "which partition has its turn first, where a member wants fewer records than there are",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.SHARE_FETCH
+            and step.request.max_records < SHARE_RECORDS  # type: ignore[attr-defined]
+            and CLOSED not in (ours, kafkas)
+            and ours["error_code"] == kafkas["error_code"]
+            and _parts_codes(ours) == _parts_codes(kafkas)
+            and _has_acquired(ours)
+            and _has_acquired(kafkas)
+        ),
+    ),
+    Intended(
+        "what comes back with a fetch may go out with it again; Kafka's may not have stored its return yet",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.SHARE_FETCH
+            and _gives_back(step)
+            and _without_records(ours) == _without_records(kafkas)
+        ),
+    ),
+    Intended(
+        "where a share group stands is told as of now; with Kafka as of before the last record it finished",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS
+            and isinstance(kafkas, dict)
+            and _stands_further(ours, kafkas)
         ),
     ),
     Intended(
@@ -238,6 +386,23 @@ INTENDED: Final = (
             and {ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP} & set(_codes(kafkas)) != set()
             and {ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD} & set(_codes(ours)) != set()
             and {ErrorCode.NONE} & set(_codes(ours)) == {ErrorCode.NONE} & set(_codes(kafkas))
+        ),
+    ),
+    Intended(
+        "a time of appending that a client sets is refused; Kafka passes over it where nothing is compressed",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and ErrorCode.INVALID_TIMESTAMP in _codes(ours)
+            and _codes(ours).count(ErrorCode.INVALID_TIMESTAMP)
+            > _codes(kafkas).count(ErrorCode.INVALID_TIMESTAMP)
+        ),
+    ),
+    Intended(
+        "a sound batch stays closed where nothing asks for its records: Kafka counts them first",
+        lambda step, ours, kafkas: (
+            step.key is ApiKey.PRODUCE
+            and _has_broken_records(step)
+            and ErrorCode.INVALID_RECORD in _codes(kafkas)
         ),
     ),
     Intended(

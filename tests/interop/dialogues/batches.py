@@ -54,6 +54,10 @@ class Batch:
         return bytes(batch[: len(batch) - self.missing]) + self.garbage
 
 
+_MAGIC_LAST = 1
+_MAGIC_AT = 16
+
+
 @dataclass(frozen=True)
 class OldMessages:
     """A message set of the formats before batches."""
@@ -63,10 +67,13 @@ class OldMessages:
     producer_id: int = -1
 
     def built(self, producer_id: int) -> bytes:
-        return b"".join(
-            build_message(Message(number, self.magic, 0, 1_700_000_000_000, b"k", value))
-            for number, value in enumerate(self.values)
-        )
+        return b"".join(self._message(number, value) for number, value in enumerate(self.values))
+
+    def _message(self, number: int, value: bytes) -> bytes:
+        known = min(self.magic, _MAGIC_LAST)
+        message = bytearray(build_message(Message(number, known, 0, 1_700_000_000_000, b"k", value)))
+        message[_MAGIC_AT] = self.magic
+        return bytes(message)
 
 
 @dataclass(frozen=True)

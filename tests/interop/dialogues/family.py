@@ -27,6 +27,8 @@ class Family:
     beginnings: Sequence[Sequence[Step]] = ((),)
     """One of them stands before the rest."""
     peers: int = 1
+    is_whole: bool = False
+    """No request ends a connection by its form: what that sets off is a matter of moments."""
     extra: Mapping[type[Request], Words] = field(default_factory=dict)
     """Words of one request that mean something else in others."""
 
@@ -43,5 +45,7 @@ class Family:
             header = None
             if random.random() < STRANGE_CHANCE:
                 header = random.choice(((kind.API_KEY, 99), (kind.API_KEY, -1), (999, 0)))
+            if self.is_whole:
+                cut, header = 0, None
             made.append(Step(request, version, peer, cut, header))
         return made

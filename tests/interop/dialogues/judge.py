@@ -76,6 +76,10 @@ class Judge:
         for index, step in enumerate(steps):
             peer = ours.free_peer(step.peer)
             asked[peer] = step
+            if step.until is not None:
+                for side in (ours, kafkas):
+                    side.settle(step, peer)
+                continue
             pair = _asked(step, peer, ours, kafkas)
             if pair[0] != pair[1]:
                 return _judged(Difference(index, step, *pair))

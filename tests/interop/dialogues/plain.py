@@ -16,21 +16,21 @@ _NAMES = ("name", "group_id", "topic", "topic_name", "resource_name", "transacti
 PARTS = ("partitions", "partition_result", "partition_responses", "results_by_partition")
 
 
-def plain(value: Any, stand_ins: StandIns, name: str = "", inside: str = "") -> Any:
-    rule = ALLOWED.get(f"{inside}.{name}") or ALLOWED.get(name)
+def plain(value: Any, stand_ins: StandIns, name: str = "", inside: str = "", message: str = "") -> Any:
+    rule = ALLOWED.get(f"{message}.{inside}.{name}") or ALLOWED.get(f"{inside}.{name}") or ALLOWED.get(name)
     if rule is not None:
         return rule[0](value)
     if isinstance(value, Struct):
         kind = type(value).__name__
         unsaid = UNSAID.get((kind, getattr(value, "error_code", 0)), ())
         return {
-            each.name: plain(getattr(value, each.name), stand_ins, each.name, kind)
+            each.name: plain(getattr(value, each.name), stand_ins, each.name, kind, _message_of(value))
             for each in type(value).fields
             if each.name not in unsaid
         }
     if isinstance(value, list):
         own = [each for each in value if not _is_foreign(each, stand_ins) and not _says_nothing(each)]
-        items = [plain(each, stand_ins, name, inside) for each in own]
+        items = [plain(each, stand_ins, name, inside, message) for each in own]
         if (inside, name) == ("FetchResponse", "responses"):
             items = _by_topic(items)
         if name not in ORDERED and f"{inside}.{name}" not in ORDERED:
@@ -47,6 +47,10 @@ def plain(value: Any, stand_ins: StandIns, name: str = "", inside: str = "") -> 
     if name == "timestamp" and value > RECENT_MS:
         return "now"
     return value
+
+
+def _message_of(value: Struct) -> str:
+    return type(value).__module__.rpartition(".")[2]
 
 
 def _by_topic(items: list[Any]) -> list[Any]:

@@ -1,11 +1,13 @@
 """One of the two brokers in one play: its connections, its stand-ins, and what it has answered."""
 
 import select
+import socket
 import struct
+import time
 from dataclasses import dataclass
 from typing import Any
 
-from tests.interop.dialogues.allowed import CLOSED, WAITS
+from tests.interop.dialogues.allowed import CLOSED, SILENT, WAITS
 from tests.interop.dialogues.plain import plain
 from tests.interop.dialogues.stand_ins import StandIns
 from tests.interop.dialogues.step import Step
@@ -19,8 +21,18 @@ ANSWER_SECONDS = 10
 """What is asked without anybody to wait for is answered by then."""
 WAITING_SECONDS = 0.25
 """What has not been answered by then waits for another member, or for records."""
+SETTLING_SECONDS = 0.1
 
 MAY_WAIT = frozenset((ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.FETCH, ApiKey.SHARE_FETCH))
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    """Whether the broker has closed it since its last answer, as it does after what it could not refuse."""
+    readable, _, _ = select.select([connection], [], [], 0)
+    try:
+        return bool(readable) and not connection.recv(1, socket.MSG_PEEK)
+    except ConnectionError:
+        return True
 
 
 @dataclass
@@ -50,10 +62,25 @@ class Side:
         if peer not in self._open:
             self._open[peer] = _Open(Peer(self._bootstrap))
         connection = self._open[peer]
+        if _has_ended(connection.peer.socket):
+            return self._lost(peer)
         connection.asked = step
         frame = self._frame(step)
-        connection.peer.socket.sendall(struct.pack(">i", len(frame)) + frame)
+        try:
+            connection.peer.socket.sendall(struct.pack(">i", len(frame)) + frame)
+        except ConnectionError:
+            return self._lost(peer)
+        if not step.is_answered:
+            connection.asked = None
+            return SILENT
         return self.hear(peer, seconds)
+
+    def settle(self, step: Step, peer: int) -> None:
+        """Ask until the answer is as it is to be, or has never been for long."""
+        assert step.until is not None
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while not step.until(self.ask(step, peer, ANSWER_SECONDS)) and time.monotonic() < deadline:
+            time.sleep(SETTLING_SECONDS)
 
     def hear(self, peer: int, seconds: float) -> Any:
         connection = self._open[peer]
@@ -65,12 +92,17 @@ class Side:
         try:
             frame = connection.peer.frame()
         except (EOFError, ConnectionError):
-            connection.peer.socket.close()
-            del self._open[peer]
-            return CLOSED
+            return self._lost(peer)
         connection.asked = None
         key, version = step.header or (step.key, step.version)
-        return plain(decode_response(key, version, frame)[1], self.stand_ins)
+        answer = decode_response(key, version, frame)[1]
+        if key == step.key:
+            self.stand_ins.note_share_session(step.request, answer)
+        return plain(answer, self.stand_ins)
+
+    def _lost(self, peer: int) -> str:
+        self._open.pop(peer).peer.socket.close()
+        return CLOSED
 
     def waiting(self) -> list[int]:
         return [peer for peer, connection in self._open.items() if connection.asked is not None]

@@ -4,6 +4,7 @@ Stand-ins are put in by whoever makes the step and exchanged by the side that pl
 that both brokers are asked the same, each about its own ids.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +22,18 @@ class Step:
     """So many bytes are missing at the end of the request."""
     header: tuple[int, int] | None = None
     """Another API key and version than the request's, with its body."""
+    until: Callable[[Any], bool] | None = None
+    """Asked on each side again until its plain answer says so, and not compared: brokers take their time."""
 
     @property
     def key(self) -> ApiKey:
         return ApiKey(self.request.API_KEY)
+
+    @property
+    def is_answered(self) -> bool:
+        """A produce that wants no answer gets none, unless it cannot be read."""
+        wants_none = self.key is ApiKey.PRODUCE and getattr(self.request, "acks", None) == 0
+        return not wants_none or bool(self.cut) or self.header is not None
 
     def smaller(self) -> "list[Step]":
         """The same step with one thing less in one of its lists."""

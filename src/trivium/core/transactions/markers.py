@@ -80,8 +80,9 @@ def _is_there(facts: ProducerFacts | None, marker: Marker) -> bool:
         )
     if not marker.is_strict or epoch > facts.epoch:
         return False
-    if facts.txn_first_offset is None and facts.last_sequence < 0:
-        return True
+    if facts.txn_first_offset is None:
+        # Records of no transaction may have come with that epoch: there is nothing that a marker could end.
+        return facts.last_sequence < 0
     raise Refused(
         Fault.INVALID_PRODUCER_EPOCH,
         f"A marker of epoch {epoch} for producer {producer_id}, which has written with that epoch.",

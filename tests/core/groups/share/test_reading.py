@@ -10,6 +10,7 @@ from tests.core.groups.share.sharing import LOCK_MS, Mark, Sharing, offsets
 from tests.core.rights import Denying
 from trivium.core.access import Operation, Resource
 from trivium.core.commands.share_groups_reading import (
+    Acknowledged,
     AcknowledgedPart,
     Acknowledgement,
     ShareAcknowledge,
@@ -257,6 +258,11 @@ def test_session_that_is_new_has_nothing_to_acknowledge(sharing: Sharing) -> Non
     assert sharing.fetch("m", 0, (0, 0, ACCEPT)).fault is Fault.INVALID_REQUEST
 
 
+def test_session_that_is_new_forgets_nothing(sharing: Sharing) -> None:
+    sharing.write(1)
+    assert offsets(sharing.fetch("m", forgotten=(0,))) == [(0, 1)]
+
+
 @pytest.mark.parametrize("how", ["fetch", "acknowledge", "hang up"])
 def test_session_that_ends_leaves_its_records_to_others(sharing: Sharing, how: str) -> None:
     sharing.write(3)
@@ -315,6 +321,45 @@ def test_fetch_that_renews_must_not_want_records(sharing: Sharing) -> None:
     assert sharing.world.execute(greedy, sharing.of("m")).fault is Fault.INVALID_REQUEST
     modest = ShareFetch("g", "m", 1, [part], renews=True)
     assert sharing.world.execute(modest, sharing.of("m")).parts[0].acknowledge_fault is None
+
+
+@pytest.mark.parametrize("said", [(0, 0), (1, 4)])
+def test_acknowledgement_where_nothing_is_acquired_is_of_a_wrong_state(
+    sharing: Sharing, said: tuple[int, int]
+) -> None:
+    """Which it is not where something is, and more is said."""
+    sharing.fetch("m")
+    outcome = sharing.acknowledge("m", 1, (*said, ACCEPT)).parts[0]
+    assert outcome.fault is Fault.INVALID_RECORD_STATE
+    sharing.write(1)
+    sharing.fetch("m", 2)
+    assert sharing.acknowledge("m", 3, (0, 4, ACCEPT)).parts[0].fault is Fault.INVALID_REQUEST
+
+
+def test_acknowledgement_for_a_group_that_nobody_has_joined_is_for_an_unknown_partition() -> None:
+    sharing = Sharing()
+    sharing.fetch("m")
+    assert sharing.acknowledge("m", 1, (0, 0, ACCEPT)).parts[0].fault is Fault.UNKNOWN_TOPIC
+
+
+def test_acknowledgement_that_nobody_could_make_is_refused_before_its_partition_is_looked_for(
+    sharing: Sharing,
+) -> None:
+    sharing.fetch("m")
+    outcome = sharing.acknowledge("m", 1, (5, 0, ACCEPT), partition=99).parts[0]
+    assert outcome.fault is Fault.INVALID_REQUEST
+
+
+def test_who_says_something_of_a_partition_hears_of_all_that_the_request_names(sharing: Sharing) -> None:
+    """And who says nothing hears of none."""
+    sharing.write(1)
+    sharing.fetch("m", partitions=(0, 1))
+    said = AcknowledgedPart(sharing.part(0), [Acknowledged(0, 0, [ACCEPT])])
+    silent = AcknowledgedPart(sharing.part(1))
+    for epoch, parts, spoken_of in ((1, [silent], []), (2, [said, silent], [0, 1])):
+        answer = sharing.world.execute(ShareAcknowledge("g", "m", epoch, parts), sharing.of("m"))
+        assert [part.part[1] for part in answer.parts] == spoken_of
+        assert not any(part.fault for part in answer.parts)
 
 
 # -- waiting ---------------------------------------------------------------------------------------

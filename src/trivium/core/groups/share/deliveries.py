@@ -43,6 +43,13 @@ class Deliveries:
             )
         return partition
 
+    def find_read(self, key: ShareKey) -> SharePartition:
+        """One of which records may have been acquired."""
+        partition = self._states.find(key)
+        if partition is None or partition.flight is None:
+            raise Refused(Fault.UNKNOWN_TOPIC, "Nobody has acquired records of this partition.")
+        return partition
+
     # -- giving out ------------------------------------------------------------------------------
 
     def flight(self, partition: SharePartition, live: LivePartition) -> Flight:
@@ -113,23 +120,20 @@ class Deliveries:
 
     # -- taking back -----------------------------------------------------------------------------
 
+    def marks(self, group_id: str, ranges: Sequence[Acknowledged], *, may_renew: bool) -> list[Mark]:
+        """What is said of which records; ``Refused`` if nobody could say that of any."""
+        may_renew = may_renew and self.rules.may_renew(group_id)
+        _check_order(ranges)
+        return [mark for each in ranges for mark in _marks(each, may_renew=may_renew)]
+
     def acknowledge(
-        self,
-        partition: SharePartition,
-        member_id: str,
-        ranges: Sequence[Acknowledged],
-        done: Done,
-        *,
-        may_renew: bool,
+        self, partition: SharePartition, member_id: str, marks: Sequence[Mark], done: Done
     ) -> None:
         """All of it or nothing; ``Refused`` if it does not fit to what the member has acquired."""
         group_id = partition.key.group_id
-        may_renew = may_renew and self.rules.may_renew(group_id)
-        _check_order(ranges)
-        marks = [mark for each in ranges for mark in _marks(each, may_renew=may_renew)]
-        if partition.flight is None:
-            raise Refused(Fault.UNKNOWN_TOPIC, "Nobody has acquired records of this partition.")
-        draft = partition.flight.copy()
+        flight = partition.flight
+        assert flight is not None, "it was found by ``find_read``"
+        draft = flight.copy()
         deadline_ms = self._cluster.clock.monotonic_ms() + self.rules.lock_duration_ms(group_id)
         for span, kind in marks:
             draft.acknowledge(

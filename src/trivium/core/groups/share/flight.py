@@ -192,6 +192,8 @@ class Flight:
         first, last = max(span[0], self.start_offset), span[1]
         if last < first:
             return
+        if not self._runs:
+            raise Refused(Fault.INVALID_RECORD_STATE, "Nothing is acquired.")
         if last >= self.end_offset:
             raise Refused(Fault.INVALID_REQUEST, f"Nobody has acquired offset {max(first, self.end_offset)}.")
         for run in self.within((first, last)):

@@ -32,6 +32,7 @@ from trivium.core.groups.share.sessions import EPOCH_LAST, EPOCH_NEW, ShareSessi
 from trivium.core.groups.share.share_partition import ShareKey
 from trivium.core.groups.share.share_poll import Place, SharePoll
 from trivium.core.groups.share.states import ShareStates
+from trivium.core.partition import LivePartition
 from trivium.core.permission import permitted_partition
 from trivium.core.ports import Done
 from trivium.core.refusing import refusing
@@ -70,19 +71,18 @@ class ShareReading:
     # -- fetching --------------------------------------------------------------------------------
 
     def fetch(self, command: ShareFetch, caller: Caller, reply: Reply[SharedRecords]) -> None:
-        _check_member(command.group_id, command.member_id)
+        _check_member(command.member_id)
         _check_renewal(command)
         session = self._session(command, caller)
-        session.update([each.part for each in command.parts], command.forgotten)
+        forgotten = () if command.session_epoch == EPOCH_NEW else command.forgotten
+        session.update([each.part for each in command.parts], forgotten)
         answer = _Answer(
             self._rules.lock_duration_ms(command.group_id),
             session.in_turn() if command.session_epoch == EPOCH_NEW else (),
             reply,
         )
-        for each in command.parts:
-            if each.ranges:
-                outcome = answer.begin_acknowledgement(each.part)
-                self._acknowledge_one(command, each, caller, outcome)
+        for each in _spoken_of(command.parts):
+            self._acknowledge_one(command, each, caller, answer.begin_acknowledgement(each.part))
         if command.session_epoch == EPOCH_LAST:
             self._release(session, answer.begin())
         elif not command.renews:
@@ -117,15 +117,25 @@ class ShareReading:
 
     def _place(self, group_id: str, part: SharePart, caller: Caller) -> Place:
         """A partition for somebody who may read it, with how far the group has come."""
+        return Place(self._permitted(part, caller), self._deliveries.find(ShareKey(group_id, *part)))
+
+    def _is_refused(self, part: SharePart, caller: Caller) -> bool:
+        try:
+            self._permitted(part, caller)
+        except Refused:
+            return True
+        return False
+
+    def _permitted(self, part: SharePart, caller: Caller) -> LivePartition:
         live = permitted_partition(self._cluster, self._access, caller, _TO_READ, *part)
         if live.topic == CLOSED_TOPIC:
             raise Refused(Fault.NOT_AUTHORIZED_TOPIC)
-        return Place(live, self._deliveries.find(ShareKey(group_id, *part)))
+        return live
 
     # -- acknowledging ---------------------------------------------------------------------------
 
     def acknowledge(self, command: ShareAcknowledge, caller: Caller, reply: Reply[ShareAcknowledged]) -> None:
-        _check_member(command.group_id, command.member_id)
+        _check_member(command.member_id)
         if command.session_epoch == EPOCH_NEW:
             raise Refused(Fault.INVALID_SHARE_SESSION_EPOCH)
         session = self._sessions.require(command.group_id, command.member_id, command.session_epoch)
@@ -136,7 +146,10 @@ class ShareReading:
                 ShareAcknowledged(lock_timeout_ms=lock_timeout_ms, parts=list(outcomes.values()))
             )
         )
-        for each in command.parts:
+        parts = _spoken_of(command.parts) or [
+            each for each in command.parts if self._is_refused(each.part, caller)
+        ]
+        for each in parts:
             self._acknowledge_one(command, each, caller, _outcome(outcomes, each.part, waiting.begin()))
         if command.session_epoch == EPOCH_LAST:
             self._release(session, waiting.begin())
@@ -150,13 +163,15 @@ class ShareReading:
         outcome: "Outcome",
     ) -> None:
         try:
-            place = self._place(command.group_id, each.part, caller)
+            marks = self._deliveries.marks(
+                command.group_id, each.ranges, may_renew=command.renews and command.can_renew
+            )
+            self._permitted(each.part, caller)
             self._deliveries.acknowledge(
-                place.partition,
+                self._deliveries.find_read(ShareKey(command.group_id, *each.part)),
                 command.member_id,
-                each.ranges,
+                marks,
                 lambda fault: outcome(fault, None),
-                may_renew=command.renews and command.can_renew,
             )
         except Refused as refused:
             outcome(refused.fault, refused.message)
@@ -219,11 +234,15 @@ class _Answer:
         )
 
 
-def _check_member(group_id: str, member_id: str) -> None:
-    if not group_id or not member_id or len(member_id) > MEMBER_ID_CHARS_MAX:
+def _spoken_of(parts: Sequence[AcknowledgedPart]) -> Sequence[AcknowledgedPart]:
+    """Who says something of any partition hears of all that the request names."""
+    return parts if any(each.ranges for each in parts) else ()
+
+
+def _check_member(member_id: str) -> None:
+    if not member_id or len(member_id) > MEMBER_ID_CHARS_MAX:
         raise Refused(
-            Fault.INVALID_REQUEST,
-            f"A group id, and a member id of at most {MEMBER_ID_CHARS_MAX} characters, are needed.",
+            Fault.INVALID_REQUEST, f"A member id of at most {MEMBER_ID_CHARS_MAX} characters is needed."
         )
 
 

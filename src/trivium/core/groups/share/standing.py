@@ -177,7 +177,7 @@ class Standing:
 
     def _empty_group(self, group_id: str, *, may_be_new: bool) -> ShareGroup:
         if not group_id:
-            raise Refused(Fault.INVALID_GROUP_ID)
+            raise Refused(Fault.INVALID_GROUP_ID, "A group has a name.")
         if may_be_new and group_id not in self._groups:
             return ShareGroup(group_id)
         group = self._groups.require_share(group_id)

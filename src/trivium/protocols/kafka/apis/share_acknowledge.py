@@ -12,6 +12,7 @@ from trivium.core.commands.share_groups_reading import (
     ShareAcknowledge,
     ShareAcknowledged,
 )
+from trivium.core.faults import Fault
 from trivium.messages.api import ApiKey
 from trivium.messages.api.share_acknowledge import (
     LeaderIdAndEpoch,
@@ -29,10 +30,12 @@ _UNSAID: Final = LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1)
 """As in answers to ShareFetch."""
 
 
-def to_command(request: ShareAcknowledgeRequest, call: Call) -> ShareAcknowledge:
+def to_command(request: ShareAcknowledgeRequest, call: Call) -> ShareAcknowledge | ShareAcknowledgeResponse:
+    if request.group_id is None or request.member_id is None:
+        return to_response(ShareAcknowledged(Fault.INVALID_REQUEST, "A group and a member are needed."), call)
     return ShareAcknowledge(
-        group_id=request.group_id or "",
-        member_id=request.member_id or "",
+        group_id=request.group_id,
+        member_id=request.member_id,
         session_epoch=request.share_session_epoch,
         parts=[
             AcknowledgedPart(

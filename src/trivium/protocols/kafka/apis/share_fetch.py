@@ -38,12 +38,14 @@ _UNSAID: Final = LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1)
 
 
 def to_command(request: ShareFetchRequest, call: Call) -> ShareFetch | ShareFetchResponse:
+    if request.group_id is None or request.member_id is None:
+        return to_response(SharedRecords(Fault.INVALID_REQUEST, "A group and a member are needed."), call)
     if request.share_acquire_mode not in (_BATCHES_WHOLE, _RECORDS_COUNTED):
         words = f"Records cannot be acquired in mode {request.share_acquire_mode}."
         return to_response(SharedRecords(Fault.INVALID_REQUEST, words), call)
     return ShareFetch(
-        group_id=request.group_id or "",
-        member_id=request.member_id or "",
+        group_id=request.group_id,
+        member_id=request.member_id,
         session_epoch=request.share_session_epoch,
         parts=[
             AcknowledgedPart((topic.topic_id, part.partition_index), _ranges(part.acknowledgement_batches))
