@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark import __version__ as spark_version
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -78,7 +79,8 @@ def test_batch_has_the_columns_and_rows_of_the_kafka_source(
     broker.produce(topic, [None], partition=1, timestamp_ms=1_700_000_000_124)
     frame = read(includeHeaders="true")
     assert frame.schema.simpleString() == KAFKA_SOURCE_SCHEMA
-    assert [field.name for field in frame.schema if field.nullable] == ["key", "value", "headers"]
+    may_be_null = frame.schema.names if spark_version.startswith("4.2.") else ["key", "value", "headers"]
+    assert [field.name for field in frame.schema if field.nullable] == may_be_null
     text = "CAST(key AS STRING), CAST(value AS STRING), topic, partition, offset, timestampType, headers"
     first, second = frame.selectExpr("unix_millis(timestamp)", *text.split(", ")).collect()
     assert tuple(first)[:-1] == (1_700_000_000_123, "k", "v", topic, 1, 0, 0)
