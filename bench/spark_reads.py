@@ -23,6 +23,10 @@ ROUNDS = 3
 """Of each read; of the rate and of the processor the best one counts. The first ones warm the JVM: with two
 rounds a third of its time is spent on compiling itself."""
 
+SETTLED_S = 0.5
+"""After an action, until Spark has waited for the processes that ended with it: what one of them has used may
+be in nobody's account for a moment, or in two."""
+
 WAITED_FOR = 0
 """In place of a process: all those that have ended and were waited for."""
 
@@ -182,6 +186,7 @@ def measured(spark: SparkSession, broker: int, action: Callable[[], None], rows:
     before, broker_before, began = processor_s(jvm), processor_s(broker), time.perf_counter()
     action()
     seconds = time.perf_counter() - began
+    time.sleep(SETTLED_S)
     return rows / seconds, *spent_s(jvm, before), sum(spent_s(broker, broker_before))
 
 

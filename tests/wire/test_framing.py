@@ -138,6 +138,31 @@ def test_framer_large_frames_received_into_room_are_the_same(step: int) -> None:
     assert made_room >= (2 if step < 256_000 else 0)
 
 
+def test_framer_hands_out_room_of_whom_it_was_told_to_ask_when_it_is_full() -> None:
+    made: list[bytearray] = []
+
+    def room_for(size_bytes: int) -> bytearray:
+        made.append(bytearray(b"\xff" * size_bytes))
+        return made[-1]
+
+    body = bytes(range(256)) * (ROOM_BYTES_MIN // 256 + 1)
+    framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX, room_for)
+    framer.feed(KAFKA_LENGTH.pack(len(body)) + body[:7])
+    assert framer.next_frame() is None
+    room = framer.room()
+    assert room is not None
+    room[:-1] = body[7:-1]
+    framer.filled(len(room) - 1)
+    assert framer.next_frame() is None, "its last byte is whatever was there before"
+    room = framer.room()
+    assert room is not None
+    room[:] = body[-1:]
+    framer.filled(1)
+    received = framer.next_frame()
+    assert received == body
+    assert [each is received for each in made] == [True]
+
+
 def test_framer_makes_no_room_for_what_is_small_or_only_announced() -> None:
     framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
     assert framer.room() is None

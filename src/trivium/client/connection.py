@@ -68,7 +68,7 @@ class Connection:
         """Whether anything was answered beside the versions, which brokers tell before any login."""
         self._socket = sock
         self._client_id = client_id
-        self._framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX)
+        self._framer = Framer(KAFKA_LENGTH, FRAME_BYTES_MAX, _room_for)
         self._due: deque[_Due] = deque()
         self._next_correlation_id = 0
 
@@ -269,6 +269,13 @@ def _dial(address: Address, deadline: Deadline) -> socket.socket:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # finds peers that vanished (mission 003.2)
     return sock
+
+
+def _room_for(size_bytes: int) -> bytearray:
+    """For a large answer. Who never gets one, as most commands, does not wait for the kernel to be loaded."""
+    from trivium.records.kernel import room_for
+
+    return room_for(size_bytes)
 
 
 def _timeout_s(deadline: Deadline) -> float:

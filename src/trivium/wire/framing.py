@@ -13,7 +13,7 @@ refuses everything that follows.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from trivium.wire.buffer import Buffer
@@ -29,17 +29,32 @@ IGGY_LENGTH: Final = struct.Struct("<I")
 
 
 class Framer:
-    """Cuts one stream into frames; ``bytes_max`` may be changed and counts for the next length read."""
+    """Cuts one stream into frames; ``bytes_max`` may be changed and counts for the next length read.
 
-    __slots__ = ("_broken", "_filled_bytes", "_frame_bytes", "_length", "_received", "_room", "bytes_max")
+    ``room_for`` makes the room for large frames, which is full before anybody sees it.
+    """
 
-    def __init__(self, length: struct.Struct, bytes_max: int) -> None:
+    __slots__ = (
+        "_broken",
+        "_filled_bytes",
+        "_frame_bytes",
+        "_length",
+        "_received",
+        "_room",
+        "_room_for",
+        "bytes_max",
+    )
+
+    def __init__(
+        self, length: struct.Struct, bytes_max: int, room_for: Callable[[int], bytearray] = bytearray
+    ) -> None:
         self.bytes_max = bytes_max
         self._length = length
         self._received = bytearray()
         self._frame_bytes: int | None = None
         self._broken: str | None = None
         self._room: bytearray | None = None
+        self._room_for = room_for
         self._filled_bytes = 0
 
     @property
@@ -60,7 +75,7 @@ class Framer:
         if self._room is None:
             if frame_bytes - len(self._received) < ROOM_BYTES_MIN:
                 return None
-            self._room = bytearray(frame_bytes)
+            self._room = self._room_for(frame_bytes)
             self._filled_bytes = len(self._received)
             self._room[: self._filled_bytes] = self._received
             self._received.clear()

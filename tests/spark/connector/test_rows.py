@@ -10,15 +10,24 @@ from trivium.records.record import Record
 from trivium.spark.connector.errors import BadOption, ConnectorError
 from trivium.spark.connector.origin import make_piece
 from trivium.spark.connector.ranges import OffsetRange
-from trivium.spark.connector.rows import ROWS_BYTES, check_schema, read_rows
+from trivium.spark.connector.rows import ROWS_BYTES, WantedColumn, check_schema, read_rows
 from trivium.spark.connector.source import TriviumDataSource
 
+VALUE_AND_OFFSET = (WantedColumn("value"), WantedColumn("offset", is_nullable=False))
 
-def test_schema_is_the_kafka_sources_with_headers_on_request() -> None:
+
+@pytest.mark.parametrize(
+    ("version", "never_null"), [("4.2.1", ""), ("4.3.0", " NOT NULL"), ("4.10.0.dev1", " NOT NULL")]
+)
+def test_schema_is_the_kafka_sources_with_headers_on_request(
+    monkeypatch: pytest.MonkeyPatch, version: str, never_null: str
+) -> None:
+    """NOT NULL only where Spark does not write it into the state of a stream."""
+    monkeypatch.setattr("pyspark.__version__", version)
     plain = TriviumDataSource(lower({"subscribe": "t"})).schema()
     assert plain == (
-        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, "
-        "timestampType INT"
+        f"key BINARY, value BINARY, topic STRING{never_null}, partition INT{never_null}, "
+        f"offset BIGINT{never_null}, timestamp TIMESTAMP{never_null}, timestampType INT{never_null}"
     )
     with_headers = TriviumDataSource(lower({"subscribe": "t", "includeHeaders": True})).schema()
     assert with_headers == f"{plain}, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
@@ -26,7 +35,20 @@ def test_schema_is_the_kafka_sources_with_headers_on_request() -> None:
 
 def test_every_column_may_be_asked_for_in_any_order() -> None:
     names = tuple(reversed(TYPES))
-    assert check_schema(schema(*names)) == names
+    assert check_schema(schema(*names)) == tuple(map(WantedColumn, names))
+
+
+def test_what_every_record_has_may_be_asked_for_as_not_null_and_is_given_as_such() -> None:
+    asked = StructType(
+        [StructField(name, TYPES[name], name in ("key", "value", "headers")) for name in TYPES]
+    )
+    columns = check_schema(asked)
+    assert columns == tuple(WantedColumn(field.name, field.nullable) for field in asked)
+    batch = build_batch([Record(0, 0, b"key", None, (("h", b"1"),))])
+    wanted = OffsetRange("t", 3, 0, 1)
+    (rows,) = read_rows(iter([make_piece(wanted, batch, 0, ())]), wanted, columns)
+    assert [(field.name, field.nullable) for field in rows.schema] == [*columns]
+    rows.validate(full=True)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +56,12 @@ def test_every_column_may_be_asked_for_in_any_order() -> None:
     [
         (StructField("valeu", StringType()), "There is no column valeu; there are key, value, topic"),
         (StructField("value", StringType()), "Column value is BINARY, not STRING; cast it after reading."),
-        (StructField("topic", StringType(), nullable=False), "Column topic may be null; leave NOT NULL out"),
+        (
+            StructField("value", TYPES["value"], nullable=False),
+            "Column value may be null; leave NOT NULL out",
+        ),
+        (StructField("key", TYPES["key"], nullable=False), "Column key may be null; leave NOT NULL out"),
+        (StructField("headers", HEADERS, nullable=False), "Column headers may be null; leave NOT NULL out"),
         (StructField("key", HEADERS), "Column key is BINARY, not ARRAY<STRUCT<KEY: STRING, VALUE: BINARY>>"),
     ],
 )
@@ -60,7 +87,7 @@ def test_records_that_contradict_their_checksum_are_a_sentence() -> None:
     batch = bytearray(build_batch([Record(0, 0, None, b"value")], base_offset=5))
     batch[-2] ^= 1
     with pytest.raises(ConnectorError, match="Topic t, partition 3 is damaged between offsets 5 and 9"):
-        list(read_rows(iter([make_piece(wanted, bytes(batch), 5, ())]), wanted, ("value",)))
+        list(read_rows(iter([make_piece(wanted, bytes(batch), 5, ())]), wanted, (WantedColumn("value"),)))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +104,7 @@ def test_piece_becomes_batches_of_rows_of_a_bounded_size(
     monkeypatch.setattr("trivium.spark.connector.rows.ROWS_BYTES", 300)
     wanted = OffsetRange("t", 0, 0, 5)
     pieces = iter([make_piece(wanted, b"".join(batches), 0, ())])
-    found = list(read_rows(pieces, wanted, ("value", "offset")))
+    found = list(read_rows(pieces, wanted, VALUE_AND_OFFSET))
     assert [rows.num_rows for rows in found] == counts
     assert [offset for rows in found for offset in rows.column("offset").to_pylist()] == [0, 1, 2, 3, 4]
     values = [value for rows in found for value in rows.column("value").to_pylist()]
@@ -93,7 +120,7 @@ def test_batches_that_expand_a_thousand_times_become_many_batches_of_rows() -> N
     assert sum(map(len, batches)) < ROWS_BYTES / 1000
     wanted = OffsetRange("t", 0, 0, 40)
     pieces = (make_piece(wanted, b"".join(batches[at : at + 20]), at, ()) for at in (0, 20))
-    found = list(read_rows(pieces, wanted, ("value", "offset")))
+    found = list(read_rows(pieces, wanted, VALUE_AND_OFFSET))
     assert [rows.num_rows for rows in found] == [1, 9, 9, 1, 9, 9, 2]
     assert max(rows.nbytes for rows in found) < ROWS_BYTES + 2 * len(value)
     assert [offset for rows in found for offset in rows.column("offset").to_pylist()] == list(range(40))

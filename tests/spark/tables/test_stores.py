@@ -87,6 +87,58 @@ def test_other_query_has_batches_of_its_own_and_both_are_remembered(sink: TableS
     assert {"trivium.shop.clean.q1", "trivium.shop.clean.q2"} <= store.writers()
 
 
+def with_origin(part: pa.RecordBatch, *, is_nullable: bool) -> pa.RecordBatch:
+    """With columns that Spark knows to be always there, or not, also inside of others."""
+    fields = [pa.field("offset", pa.int64(), is_nullable), pa.field("topic", pa.string(), is_nullable)]
+    origin = pa.array([{"offset": 1, "topic": "t"}] * part.num_rows, pa.struct(fields))
+    kinds = [field.with_nullable(is_nullable) for field in part.schema]
+    columns = [
+        *part.columns,
+        origin,
+        pa.array(
+            [[{"offset": 1, "topic": "t"}]] * part.num_rows,
+            pa.list_(pa.field("element", pa.struct(fields), is_nullable)),
+        ),
+    ]
+    schema = pa.schema(
+        [*kinds, pa.field("origin", origin.type, is_nullable), pa.field("origins", columns[-1].type)]
+    )
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@pytest.mark.parametrize("is_first_nullable", [True, False])
+def test_rows_that_are_never_null_and_others_go_to_the_same_table(
+    sink: TableSink, is_first_nullable: bool
+) -> None:
+    for number, is_nullable in enumerate([is_first_nullable, not is_first_nullable]):
+        append(open_store(sink), number, with_origin(rows(number + 1), is_nullable=is_nullable))
+    kind = pa.struct({"offset": pa.int64(), "topic": pa.string()})
+    unknown = pa.array([{"offset": None, "topic": "t"}], kind)
+    without = rows(3, name=pa.nulls(1, pa.string()), origin=unknown)
+    append(open_store(sink), 2, without)
+    found = {row["id"]: row for row in open_store(sink).read().to_pylist()}
+    assert found.keys() == {1, 2, 3}
+    assert (found[2]["name"], found[2]["origin"]) == ("n2", {"offset": 1, "topic": "t"})
+    assert (found[3]["name"], found[3]["origin"]) == (None, {"offset": None, "topic": "t"})
+
+
+def test_delta_table_promises_of_no_column_that_it_is_always_there(tmp_path: Path) -> None:
+    append(open_store(delta(str(tmp_path / "t"))), 0, with_origin(rows(1), is_nullable=False))
+    assert '"nullable":false' not in DeltaTable(str(tmp_path / "t")).schema().to_json().replace(" ", "")
+
+
+@pytest.mark.parametrize("make", CHANGEABLE)
+@pytest.mark.parametrize("is_first_nullable", [True, False])
+def test_upsert_takes_rows_that_are_never_null_and_others(
+    tmp_path: Path, make: Any, is_first_nullable: bool
+) -> None:
+    for number, is_nullable in enumerate([is_first_nullable, not is_first_nullable]):
+        store = open_store(make(str(tmp_path / "t")))
+        part = with_origin(rows(1, number + 2), is_nullable=is_nullable)
+        store.upsert(batch(number), pa.Table.from_batches([part]), ["id"])
+    assert ids(open_store(make(str(tmp_path / "t")))) == [1, 2, 3]
+
+
 @pytest.mark.parametrize("make", CHANGEABLE)
 def test_batch_that_another_process_commits_meanwhile_is_not_written_again(tmp_path: Path, make: Any) -> None:
     """A killed driver may leave its commit behind, to land while the next run commits the same batch."""

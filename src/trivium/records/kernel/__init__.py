@@ -1,5 +1,5 @@
 """Every loop over records, and what happens to every batch on its way into the log and out of it. And one
-loop over files, ``sync_line``, which says why it is here.
+loop over files, ``sync_line``, and ``room`` for bytes to come, which say why they are here.
 
 The kernel is one source in two forms. ``interpreted`` is the modules of this folder as they stand; ``native``
 is the same modules compiled as one (``setup.py``), which is there if a C compiler was at hand. Here one of
@@ -91,3 +91,4 @@ bytes_from_json = form.bytes_from_json
 json_from_bytes = form.json_from_bytes
 
 sync_in_line = form.sync_in_line
+room_for = form.room_for

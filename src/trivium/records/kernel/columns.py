@@ -30,38 +30,58 @@ class BlobsWriter:
     def __init__(self, rows_count: int, data_bytes: int) -> None:
         self.data = Writer(data_bytes)
         self.offsets = Writer(4 * rows_count + 4)
-        self.validity = Writer(rows_count // 8 + 1)
+        self.validity = Writer(0)
         self.rows_count = 0
         self.nulls_count = 0
         self.offsets.int32(0)
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(-1, check=True)
     def append(
         self, source: cython.p_const_uchar, start: cython.Py_ssize_t, length: cython.Py_ssize_t
     ) -> cython.bint:
         """``length`` bytes that the caller has found to be within ``source``; -1 is null."""
-        if self.rows_count & 7 == 0:
-            self.validity.reserve(1)
-            self.validity.p[self.validity.position] = 0
-            self.validity.position += 1
-        if length < 0:
-            self.nulls_count += 1
-        else:
+        if length > 0:
             if length > INT32_MAX - self.data.position:
-                raise EncodeError(
-                    "a column of an Arrow batch holds less than 2 GiB: take fewer records at once"
-                )
-            self.validity.p[self.rows_count >> 3] |= 1 << (self.rows_count & 7)
+                self.refuse()
             self.data.reserve(length)
             self.data.copy(source, start, length)
+        elif length < 0:
+            self.note_null()
         self.rows_count += 1
-        self.offsets.int32(self.data.position)
+        return self.offsets.int32(self.data.position)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse(self) -> cython.bint:
+        raise EncodeError("a column of an Arrow batch holds less than 2 GiB: take fewer records at once")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def note_null(self) -> cython.bint:
+        """The row to come has no value. A column without such rows has no bits for them."""
+        self.nulls_count += 1
+        self.fill_validity(self.rows_count + 1)
+        self.validity.p[self.rows_count >> 3] ^= 1 << (self.rows_count & 7)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def fill_validity(self, rows_count: cython.Py_ssize_t) -> cython.bint:
+        """Rows of which nothing was noted have a value."""
+        while self.validity.position << 3 < rows_count:
+            self.validity.reserve(1)
+            self.validity.p[self.validity.position] = 0xFF
+            self.validity.position += 1
         return True
 
     @cython.cfunc
     def taken(self) -> Any:
-        validity = self.validity.taken() if self.nulls_count else None
+        validity: Any = None
+        if self.nulls_count:
+            self.fill_validity(self.rows_count)
+            validity = self.validity.taken()
         return Blobs(validity, self.offsets.taken(), self.data.taken())
 
 
@@ -78,6 +98,7 @@ def to_columns(
     cursors: list[Cursor] = [cursor_over(window, position) for position in positions]
     cursor: Cursor
     rows_count: cython.Py_ssize_t = 0
+    rows_of_batch: cython.Py_ssize_t
     rows_written: cython.Py_ssize_t = 0
     data_bytes: cython.Py_ssize_t = 0
     for cursor in cursors:
@@ -94,11 +115,10 @@ def to_columns(
     length: cython.Py_ssize_t
     header_ends.int32(0)
     for cursor in cursors:
+        rows_of_batch = cursor.remaining  # All of them are there when it has come to its end.
         while cursor.advance():
             offsets.int64(cursor.base_offset + cursor.offset_delta)
             timestamps.int64(microseconds(cursor.timestamp))
-            timestamp_types.int32(1 if cursor.is_append_time else 0)
-            rows_written += 1
             if with_keys:
                 keys.append(cursor.p, cursor.key_at, cursor.key_length)
             if with_values:
@@ -112,7 +132,10 @@ def to_columns(
                     if with_headers:
                         header_values.append(cursor.p, cursor.position - max(length, 0), length)
                 cursor.end_headers()
-            header_ends.int32(header_names.rows_count)
+            if with_headers:
+                header_ends.int32(header_names.rows_count)
+        timestamp_types.int32s(1 if cursor.is_append_time else 0, rows_of_batch)
+        rows_written += rows_of_batch
     return Columns(
         rows_written,
         header_names.rows_count,

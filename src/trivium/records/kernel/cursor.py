@@ -24,6 +24,10 @@ if cython.compiled:
     from cython.cimports.cpython.ref import Py_REFCNT
 
 
+LONG = cython.declare(cython.ulonglong, 1 << 15)
+"""More than a number of two bytes can be."""
+
+
 @cython.final
 @cython.cclass
 class Cursor:
@@ -137,17 +141,35 @@ class Cursor:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
+    def short(self) -> cython.ulonglong:
+        """A number of one or two bytes, or ``LONG`` for one that is longer or does not end here.
+
+        Nearly all are short; and as nothing can go wrong here, compilers put it in the place of the call.
+        """
+        position: cython.Py_ssize_t = self.position
+        number: cython.ulonglong
+        second: cython.ulonglong
+        if position >= self.limit:
+            return LONG
+        number = self.p[position]
+        if number < 0x80:
+            self.position = position + 1
+            return number
+        if position + 1 >= self.limit:
+            return LONG
+        second = self.p[position + 1]
+        if second >= 0x80:
+            return LONG
+        self.position = position + 2
+        return (number & 0x7F) | (second << 7)
+
+    @cython.cfunc
+    @cython.inline
     @cython.exceptval(-0x7FFFFFFFFFFFFFFF, check=True)
     def varint(self) -> cython.longlong:
-        number: cython.ulonglong
-        # One byte is a short key or none, two are most values: both without the loop.
-        if self.position < self.limit and self.p[self.position] < 0x80:
-            number = self.p[self.position]
-            self.position += 1
-        elif self.position < self.limit - 1 and self.p[self.position + 1] < 0x80:
-            number = (self.p[self.position] & 0x7F) | (self.p[self.position + 1] << 7)
-            self.position += 2
-        else:
+        number: cython.ulonglong = self.short()
+        if number == LONG:
             number = self.unsigned(28, 0x0F)
         return (number >> 1) ^ -(number & 1)
 
@@ -155,14 +177,8 @@ class Cursor:
     @cython.inline
     @cython.exceptval(-0x7FFFFFFFFFFFFFFF, check=True)
     def varlong(self) -> cython.longlong:
-        number: cython.ulonglong
-        if self.position < self.limit and self.p[self.position] < 0x80:
-            number = self.p[self.position]
-            self.position += 1
-        elif self.position < self.limit - 1 and self.p[self.position + 1] < 0x80:
-            number = (self.p[self.position] & 0x7F) | (self.p[self.position + 1] << 7)
-            self.position += 2
-        else:
+        number: cython.ulonglong = self.short()
+        if number == LONG:
             number = self.unsigned(63, 0x01)
         return (number >> 1) ^ -(number & 1)
 
@@ -173,7 +189,7 @@ class Cursor:
         """Move past a length and as many bytes; the length, -1 for null. The bytes end at ``position``."""
         length: cython.longlong = self.varint()
         if length < -1 or length > self.limit - self.position:
-            raise DecodeError(f"{length} bytes at {self.position}, where {self.limit - self.position} remain")
+            self.refuse_bytes(length)
         if length > 0:
             self.position += length
         return length
@@ -186,13 +202,11 @@ class Cursor:
         delta: cython.longlong
         self.limit = self.end
         if self.remaining == 0:
-            if self.position != self.end:
-                raise DecodeError(f"{self.end - self.position} bytes follow the last record")
-            return False
+            return self.end_section()
         self.remaining -= 1
         length = self.varint()
         if length < 0 or length > self.end - self.position:
-            raise DecodeError(f"a record of {length} bytes, where {self.end - self.position} remain")
+            self.refuse_record(length)
         self.body_at = self.position
         self.limit = self.position + length
         self.position += 1  # Attributes: no bit of them has a meaning yet.
@@ -200,18 +214,16 @@ class Cursor:
         self.after_timestamp_at = self.position
         delta = self.varint()
         if delta <= self.offset_delta or delta > self.last_offset_delta:
-            raise DecodeError(f"offset delta {delta} after {self.offset_delta}, of {self.last_offset_delta}")
+            self.refuse_offset(delta)
         self.offset_delta = delta
         self.key_length = self.skip_bytes()
         self.key_at = self.position - max(self.key_length, 0)
         self.value_length = self.skip_bytes()
         self.value_at = self.position - max(self.value_length, 0)
         self.headers_count = self.varint()
-        if not 0 <= self.headers_count <= min((self.limit - self.position) // 2, self.headers_max):
-            raise DecodeError(f"{self.headers_count} headers in {self.limit - self.position} bytes")
-        if self.headers_count == 0 and self.position != self.limit:
-            raise DecodeError(f"a record has {self.limit - self.position} bytes too many")
-        return True
+        if self.headers_count:
+            return self.check_headers_count()
+        return self.end_headers()
 
     @cython.cfunc
     @cython.inline
@@ -221,7 +233,7 @@ class Cursor:
             self.timestamp = self.append_timestamp
             return True
         if self.base_timestamp > INT64_MAX - delta if delta > 0 else self.base_timestamp < -INT64_MAX - delta:
-            raise DecodeError(f"timestamp delta {delta} leaves 64 bits")
+            self.refuse_timestamp(delta)
         self.timestamp = self.base_timestamp + delta
         return True
 
@@ -235,11 +247,10 @@ class Cursor:
         return length
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(-1, check=True)
     def end_headers(self) -> cython.bint:
-        if self.position != self.limit:
-            raise DecodeError(f"a record has {self.limit - self.position} bytes too many")
-        return True
+        return True if self.position == self.limit else self.refuse_rest()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -260,6 +271,49 @@ class Cursor:
             headers.append((name, None if length < 0 else self.p[self.position - length : self.position]))
         self.end_headers()
         return tuple(headers)
+
+    # -- what may be wrong: sentences are made elsewhere than the loops run, which stay short ----------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def end_section(self) -> cython.bint:
+        if self.position != self.end:
+            raise DecodeError(f"{self.end - self.position} bytes follow the last record")
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def check_headers_count(self) -> cython.bint:
+        if not 0 <= self.headers_count <= min((self.limit - self.position) // 2, self.headers_max):
+            raise DecodeError(f"{self.headers_count} headers in {self.limit - self.position} bytes")
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse_record(self, length: cython.longlong) -> cython.bint:
+        raise DecodeError(f"a record of {length} bytes, where {self.end - self.position} remain")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse_rest(self) -> cython.bint:
+        raise DecodeError(f"a record has {self.limit - self.position} bytes too many")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse_timestamp(self, delta: cython.longlong) -> cython.bint:
+        raise DecodeError(f"timestamp delta {delta} leaves 64 bits")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse_offset(self, delta: cython.longlong) -> cython.bint:
+        raise DecodeError(f"offset delta {delta} after {self.offset_delta}, of {self.last_offset_delta}")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def refuse_bytes(self, length: cython.longlong) -> cython.bint:
+        raise DecodeError(f"{length} bytes at {self.position}, where {self.limit - self.position} remain")
+
+    # -- what is there ---------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.inline

@@ -24,6 +24,7 @@ p_void: TypeAlias = Any
 void: TypeAlias = None
 
 nogil: Any = None
+NULL: Any = None
 
 
 def cclass(decorated: _Decorated) -> _Decorated:

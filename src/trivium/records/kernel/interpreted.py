@@ -17,6 +17,7 @@ from trivium.records.kernel.columns import from_columns, to_columns
 from trivium.records.kernel.json_bytes import bytes_from_json, json_from_bytes
 from trivium.records.kernel.partitions import partitions_of
 from trivium.records.kernel.polled_messages import Messages
+from trivium.records.kernel.room import room_for
 from trivium.records.kernel.sections import (
     build,
     check,
@@ -52,6 +53,7 @@ __all__ = [
     "partitions_of",
     "read_header",
     "retain",
+    "room_for",
     "scan_keys",
     "sound_run",
     "stamp_all",

@@ -89,13 +89,19 @@ class Writer:
     def int32(self, value: cython.longlong) -> cython.bint:
         """The low 32 bits of ``value``, little-endian, as Arrow has them."""
         self.reserve(4)
-        target: cython.p_uchar = self.p
-        at: cython.Py_ssize_t = self.position
-        target[at] = value & 0xFF
-        target[at + 1] = (value >> 8) & 0xFF
-        target[at + 2] = (value >> 16) & 0xFF
-        target[at + 3] = (value >> 24) & 0xFF
-        self.position = at + 4
+        self.put_uint32(self.position, value)
+        self.position += 4
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def int32s(self, value: cython.longlong, count: cython.Py_ssize_t) -> cython.bint:
+        """The same ``int32`` so many times."""
+        i: cython.Py_ssize_t
+        self.reserve(4 * count)
+        for i in range(count):
+            self.put_uint32(self.position + 4 * i, value)
+        self.position += 4 * count
         return True
 
     @cython.cfunc
@@ -107,6 +113,20 @@ class Writer:
         self.put_uint64(self.position, cython.cast(cython.ulonglong, value))
         self.position += 8
         return True
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def put_uint32(self, at: cython.Py_ssize_t, value: cython.longlong) -> cython.void:
+        """The low 32 bits, little-endian, into room that the caller has reserved."""
+        low: cython.uint
+        i: cython.Py_ssize_t
+        if cython.compiled and PY_LITTLE_ENDIAN:
+            low = cython.cast(cython.uint, value)
+            memcpy(self.p + at, cython.address(low), 4)
+            return
+        for i in range(4):
+            self.p[at + i] = (value >> (8 * i)) & 0xFF
 
     @cython.cfunc
     @cython.inline

@@ -16,7 +16,7 @@ from trivium.spark.connector.bounds import resolve_end, resolve_start
 from trivium.spark.connector.options import ReadOptions
 from trivium.spark.connector.origins import open_origin
 from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
-from trivium.spark.connector.rows import read_rows
+from trivium.spark.connector.rows import WantedColumn, read_rows
 from trivium.spark.connector.worker_process import settle
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class BatchReader(DataSourceReader):
     """Is pickled between Spark's processes: it holds what was asked for and nothing that is open."""
 
-    def __init__(self, options: ReadOptions, columns: tuple[str, ...]) -> None:
+    def __init__(self, options: ReadOptions, columns: tuple[WantedColumn, ...]) -> None:
         self._options = options
         self._columns = columns
 

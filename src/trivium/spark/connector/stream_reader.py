@@ -33,7 +33,7 @@ from trivium.spark.connector.options import ReadOptions
 from trivium.spark.connector.origins import open_broker
 from trivium.spark.connector.progress import PublishedProgress
 from trivium.spark.connector.ranges import OffsetRange, make_ranges, split_ranges
-from trivium.spark.connector.rows import read_rows
+from trivium.spark.connector.rows import WantedColumn, read_rows
 from trivium.spark.connector.topic_ids import TopicIds
 from trivium.spark.connector.worker_process import fall_silent_if_left, settle
 
@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Is pickled for the executors before anything is asked of it: what is open comes later."""
 
-    def __init__(self, options: ReadOptions, columns: tuple[str, ...]) -> None:
+    def __init__(self, options: ReadOptions, columns: tuple[WantedColumn, ...]) -> None:
         self._options = options
         self._columns = columns
         self._progress = PublishedProgress(options.kafka.group_id)

@@ -12,6 +12,7 @@ from trivium.spark.launch.errors import LaunchError
 from trivium.spark.launch.java import find_java_home
 from trivium.spark.launch.settings import LOOPBACK, caller_settings, is_local, settings_for
 from trivium.spark.launch.spark_home import quick_spark_home
+from trivium.spark.launch.threads import THREADS, threads_are_chosen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +50,7 @@ def start(master: str | None, app_name: str, conf: Mapping[str, object]) -> "Spa
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        with _home(target):
+        with _jvm_environment(target, settings):
             started = builder.getOrCreate()
     except Exception as error:
         # The JVM did not come up, and Spark has no one error for that.
@@ -113,17 +114,25 @@ def _prepare_environment(target: str) -> None:
 
 
 @contextmanager
-def _home(target: str) -> Iterator[None]:
-    """While the JVM starts: other programs that this process runs may have another Spark."""
-    home = quick_spark_home(os.environ) if is_local(target) and "SPARK_HOME" not in os.environ else None
-    if home is None:
-        yield
-        return
-    os.environ["SPARK_HOME"] = str(home)
+def _jvm_environment(target: str, settings: Mapping[str, str]) -> Iterator[None]:
+    """What the JVM and the processes that it starts find in their environment, and nobody else: other
+    programs that this process runs may have another Spark, and use all cores."""
+    added = _additions(settings) if is_local(target) else {}
+    os.environ.update(added)
     try:
         yield
     finally:
-        os.environ.pop("SPARK_HOME", None)
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def _additions(settings: Mapping[str, str]) -> dict[str, str]:
+    added = {}
+    if "SPARK_HOME" not in os.environ and (home := quick_spark_home(os.environ)) is not None:
+        added["SPARK_HOME"] = str(home)
+    if not threads_are_chosen(os.environ, settings):
+        added[THREADS] = "1"
+    return added
 
 
 def _quieten() -> None:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from trivium.client.topology import TopicPartition
 from trivium.spark.connector.options import ReadOptions
+from trivium.spark.connector.rows import WantedColumn
 from trivium.spark.connector.stream_reader import StreamReader
 
 
 class PastReader(StreamReader):
     def __init__(
-        self, options: ReadOptions, columns: tuple[str, ...], until: Mapping[TopicPartition, int]
+        self, options: ReadOptions, columns: tuple[WantedColumn, ...], until: Mapping[TopicPartition, int]
     ) -> None:
         super().__init__(options, columns)
         self._until = dict(until)

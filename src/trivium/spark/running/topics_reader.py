@@ -9,13 +9,14 @@ from collections.abc import Mapping
 
 from trivium.client.topology import TopicPartition
 from trivium.spark.connector.options import ReadOptions
+from trivium.spark.connector.rows import WantedColumn
 from trivium.spark.connector.stream_reader import StreamReader
 from trivium.spark.connector.topic_ids import TopicIds
 from trivium.spark.running.state_files import read_json, write_json
 
 
 class TopicsReader(StreamReader):
-    def __init__(self, options: ReadOptions, columns: tuple[str, ...], file: str) -> None:
+    def __init__(self, options: ReadOptions, columns: tuple[WantedColumn, ...], file: str) -> None:
         super().__init__(options, columns)
         self._file = file
         self._is_read = False

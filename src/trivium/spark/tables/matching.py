@@ -149,7 +149,24 @@ def _with_wide_integers(kind: "pa.DataType") -> "pa.DataType":
 
 
 def nullable(schema: "pa.Schema") -> "pa.Schema":
-    """As tables keep it: whether Spark believes a column to be always there is no promise for later flows."""
+    """As tables keep it, inside of columns, too: whether Spark believes a column to be always there is no
+    promise for later flows."""
     import pyarrow as pa
 
-    return pa.schema([pa.field(field.name, field.type) for field in schema])
+    return pa.schema([pa.field(field.name, _nullable_type(field.type)) for field in schema])
+
+
+def _nullable_type(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _nullable_type(field.type)) for field in kind])
+    if types.is_map(kind):
+        # Keys of a map are always there, in every format.
+        return pa.map_(
+            kind.key_type, kind.item_field.with_type(_nullable_type(kind.item_type)).with_nullable(True)
+        )
+    if _is_list(kind):
+        return pa.list_(kind.value_field.with_type(_nullable_type(kind.value_type)).with_nullable(True))
+    return kind
