@@ -1,0 +1,71 @@
+"""Consumer groups: members on several connections that join, poll, store and leave."""
+
+from tests.interop.dialogues.words import Pool
+from tests.interop.iggy.dialogues.families.made import group, login, sent, stream, topic
+from tests.interop.iggy.dialogues.families.messages import LARGEST, READ
+from tests.interop.iggy.dialogues.family import Family
+from tests.interop.iggy.dialogues.values import ByNumber, ClientAt, Reader
+
+PEERS = 3
+PLACES = {
+    "stream": Pool(["a", "a", "a", ByNumber("a")], ["unknown"]),
+    "topic": Pool(["t", "t", "u", ByNumber("t")], ["unknown"]),
+}
+GROUPS_NAMED = Pool(
+    ["g", "g", "g", ByNumber("g"), "h"], ["unknown", ByNumber("unknown"), "", LARGEST, "g" * 255]
+)
+READERS = Pool(
+    [
+        Reader("g", is_group=True),
+        Reader("g", is_group=True),
+        Reader(ByNumber("g"), is_group=True),
+        Reader("h", is_group=True),
+    ],
+    [Reader("unknown", is_group=True), Reader("g"), Reader(1), Reader("", is_group=True)],
+)
+
+GROUPS = Family(
+    "groups",
+    {
+        "CREATE_CONSUMER_GROUP": 2,
+        "GET_CONSUMER_GROUP": 4,
+        "GET_CONSUMER_GROUPS": 1,
+        "DELETE_CONSUMER_GROUP": 1,
+        "JOIN_CONSUMER_GROUP": 5,
+        "LEAVE_CONSUMER_GROUP": 2,
+        "POLL_MESSAGES": 5,
+        "STORE_CONSUMER_OFFSET": 2,
+        "GET_CONSUMER_OFFSET": 2,
+        "DELETE_CONSUMER_OFFSET": 1,
+        "GET_ME": 1,
+        "GET_CLIENT": 1,
+        "LOGOUT_USER": 0,
+        "CREATE_PARTITIONS": 1,
+        "DELETE_PARTITIONS": 1,
+    },
+    {
+        **PLACES,
+        **READ,
+        "group": GROUPS_NAMED,
+        "name": Pool(["g", "h"], ["", "g" * 255, b"\xff", "1", "Öl"]),
+        "consumer": READERS,
+        "partition": Pool([None, None, 0, 1, 2], [3, LARGEST]),
+        "strategy": Pool([(5, 0), (5, 0), (3, 0), (1, 1)], [(6, 0)]),
+        "POLL_MESSAGES.count": Pool([1, 10], [0]),
+        "count": Pool([1, 2], [0]),
+        "offset": Pool([0, 0, 1], [2, 100, (1 << 64) - 1]),
+        "client": Pool([ClientAt(0), ClientAt(1), ClientAt(2)], [0, 7, LARGEST]),
+    },
+    beginnings=(
+        (
+            *(login(peer=peer) for peer in range(PEERS)),
+            stream("a"),
+            topic("a", "t", 3),
+            topic("a", "u", 1),
+            group("a", "t", "g"),
+            *(sent("a", "t", partition, b"0", b"1") for partition in range(3)),
+            sent("a", "u", 0, b"0"),
+        ),
+    ),
+    peers=PEERS,
+)

@@ -1,0 +1,61 @@
+"""Plays a dialogue on both sides, step by step, and says where their answers part.
+
+A difference counts only if a second play, with a pause after every step, shows it too. Iggy's server loses its
+place on a connection whose messages it refuses before it has read them; so what follows a refusal of messages
+is asked on a new connection, of both.
+"""
+
+import time
+from collections.abc import Sequence
+
+from tests.interop.dialogues.difference import Difference
+from tests.interop.iggy.dialogues.allowed import INTENDED, status
+from tests.interop.iggy.dialogues.server import Server
+from tests.interop.iggy.dialogues.side import Side
+from tests.interop.iggy.dialogues.step import Step
+
+PATIENT_SECONDS = 0.1
+"""The pause of a second play."""
+
+
+class Judge:
+    def __init__(self, ours: Server, theirs: Server) -> None:
+        self._servers = ours, theirs
+        self.answers = 0
+
+    def difference(self, steps: Sequence[Step]) -> Difference[Step] | None:
+        """The first difference that shows itself also with patience."""
+        if self._play(steps, 0.0) is None:
+            return None
+        return self.patiently(steps)
+
+    def patiently(self, steps: Sequence[Step]) -> Difference[Step] | None:
+        return self._play(steps, PATIENT_SECONDS)
+
+    def _play(self, steps: Sequence[Step], pause_seconds: float) -> Difference[Step] | None:
+        sides = [Side(server) for server in self._servers]
+        try:
+            return self._compare(steps, *sides, pause_seconds)
+        finally:
+            for side, server in zip(sides, self._servers, strict=True):
+                side.close()
+                server.clear()
+
+    def _compare(
+        self, steps: Sequence[Step], ours: Side, theirs: Side, pause_seconds: float
+    ) -> Difference[Step] | None:
+        for index, step in enumerate(steps):
+            mine, other = ours.ask(step), theirs.ask(step)
+            if mine != other:
+                return _judged(Difference(index, step, mine, other))
+            self.answers += 1
+            if step.name == "SEND_MESSAGES" and status(mine):
+                for side in (ours, theirs):
+                    side.begin_anew(step.peer)
+            time.sleep(pause_seconds)
+        return None
+
+
+def _judged(found: Difference[Step]) -> Difference[Step] | None:
+    is_meant = any(each.applies(found.step, found.ours, found.theirs) for each in INTENDED)
+    return None if is_meant else found

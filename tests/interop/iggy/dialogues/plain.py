@@ -1,0 +1,29 @@
+"""An answer without what may differ: lists that have no order are sorted by name."""
+
+from typing import Any
+
+from tests.interop.iggy.dialogues.allowed import ALLOWED, OF_NOBODY
+
+
+def plain(command: str, fields: Any) -> dict[str, Any]:
+    if fields is None:
+        return {"empty": True}
+    found: dict[str, Any] = _plain(fields, command, "")
+    return found
+
+
+def _plain(value: Any, command: str, name: str, inside: str = "") -> Any:
+    rule = ALLOWED.get(f"{command}.{name}") or ALLOWED.get(f"{inside}.{name}") or ALLOWED.get(name)
+    if rule is not None:
+        return rule[0](value)
+    if isinstance(value, dict):
+        return {key: _plain(each, command, key, name) for key, each in value.items()}
+    if isinstance(value, list):
+        items = [_plain(each, command, name, inside) for each in value]
+        own = [each for each in items if not isinstance(each, dict) or each.get("name") not in OF_NOBODY]
+        return sorted(own, key=lambda each: each["name"]) if own and _is_named(own[0]) else own
+    return value
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, dict) and "name" in value
