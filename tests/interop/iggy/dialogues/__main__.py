@@ -13,7 +13,7 @@ from tests.interop.iggy.dialogues.families import FAMILIES
 from tests.interop.iggy.dialogues.judge import Judge
 from tests.interop.iggy.dialogues.pair import Pair, iggy_server, servers
 
-SHRINK_SECONDS = 60
+SHRINK_SECONDS = 15
 
 
 def main() -> None:

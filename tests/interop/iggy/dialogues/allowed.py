@@ -33,6 +33,14 @@ def _whether_any(value: Any) -> bool:
     return bool(value)
 
 
+def _lifetime(value: int) -> Any:
+    return "for ever" if value >= 1 << 62 else value
+
+
+def _whether_soon(value: int) -> bool:
+    return 0 < value < 1 << 62
+
+
 def _whose_id(value: int) -> Any:
     return value if value in CHOSEN_IDS else "made up"
 
@@ -49,9 +57,10 @@ ALLOWED: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
     "user_id": (_nothing, "a number, too"),
     "groups": (lambda value: len(value), "numbers, too"),
     "permissions.streams": (_by_name_of_right, "by number"),
+    "expiry": (_lifetime, "Kafka counts milliseconds: what is longer than it can say is for ever"),
     "created": (_whether_any, "its clock"),
     "timestamp": (_whether_any, "its clock"),
-    "expires": (_whether_any, "its clock"),
+    "expires": (_whether_soon, "its clock, and what lies beyond the calendar is never"),
     "token": (_nothing, "made up"),
     "address": (_nothing, "the client's port"),
     "checksum": (_nothing, "of what has a time in it, and perhaps a number; ``tests/golden`` holds it"),
@@ -63,14 +72,63 @@ ALLOWED: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
 
 @dataclass(frozen=True)
 class Intended:
-    """Answers that may differ as wholes. A dialogue ends there: what follows would differ, too."""
+    """Answers that may differ as wholes. A dialogue ends there, since what follows could differ, too; or goes on
+    if nothing has been changed by either.
+    """
 
     reason: str
     applies: Callable[[Step, Any, Any], bool]
+    goes_on: bool = False
 
 
 def status(answer: Any) -> Any:
     return answer["status"] if isinstance(answer, dict) else answer
 
 
-INTENDED: Final[tuple[Intended, ...]] = ()
+def _is_nothing(answer: Any) -> bool:
+    """Whether somebody is told that there is no such thing."""
+    return status(answer) in NOT_FOUND or answer in ({"status": 0, "empty": True}, {"status": 0, "all": []})
+
+
+UNAUTHORIZED: Final = 41
+NOT_FOUND: Final = (20, 1009, 2010, 3007, 5000)
+BAD_HEADERS: Final = (4018, 4019, 4040, 4101)
+
+INTENDED: Final[tuple[Intended, ...]] = (
+    Intended(
+        "who has no right to a thing is not told whether it is there",
+        lambda step, ours, theirs: status(ours) == UNAUTHORIZED and _is_nothing(theirs),
+        goes_on=True,
+    ),
+    Intended(
+        "two things are wrong with a user's request: its status, and the right to change users or its name",
+        lambda step, ours, theirs: (
+            step.name in ("CREATE_USER", "UPDATE_USER") and status(ours) == 3 and status(theirs) in (41, 43, 44)
+        ),
+        goes_on=True,
+    ),
+    Intended(
+        "Kafka's names are no longer than 249 characters",
+        lambda step, ours, theirs: step.name == "CREATE_TOPIC" and status(ours) == 2014,
+    ),
+    Intended(
+        "user headers that cannot be read and reserved bytes that are not zero would break who polls them",
+        lambda step, ours, theirs: (
+            step.name == "SEND_MESSAGES" and status(ours) in BAD_HEADERS and status(theirs) == 0
+        ),
+    ),
+    Intended(
+        "offsets that a client has put before its messages are not looked at: the server gives them",
+        lambda step, ours, theirs: (
+            step.name == "SEND_MESSAGES" and status(ours) == 0 and status(theirs) == 4100
+        ),
+    ),
+    Intended(
+        "a token that has expired makes room for another; theirs goes within a minute",
+        lambda step, ours, theirs: step.name == "CREATE_TOKEN" and status(ours) == 0 and status(theirs) == 51,
+    ),
+    Intended(
+        "an index longer than the request: Iggy waits for bytes that belong to the next one",
+        lambda step, ours, theirs: step.name == "SEND_MESSAGES" and status(ours) and theirs == WAITS,
+    ),
+)

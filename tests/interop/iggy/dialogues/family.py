@@ -30,6 +30,8 @@ class Family:
     """One of them stands before the rest."""
     peers: int = 1
     damage_chance: float = 0.02
+    has_wrong_bytes: bool = False
+    """Damage may be anywhere in a body. So nothing in it may be named by its number, which differs."""
 
     def dialogue(self, seed: int, steps: int = STEPS) -> list[Step]:
         random = Random(f"{self.name} {seed}")
@@ -39,7 +41,7 @@ class Family:
             name = random.choices(kinds, weights)[0]
             odd_chance = random.choice(ODD_CHANCES)
             values = {each: self._word(random, name, each, odd_chance) for each in COMMANDS[name].fields}
-            damage = _damage(random) if random.random() < self.damage_chance else NO_DAMAGE
+            damage = self._damage(random) if random.random() < self.damage_chance else NO_DAMAGE
             made.append(Step(name, values, random.randrange(self.peers), damage))
         return made
 
@@ -47,15 +49,14 @@ class Family:
         pool = self.words.get(f"{command}.{field}") or self.words[field]
         return random.choice(pool.odd if pool.odd and random.random() < odd_chance else pool.likely)
 
-
-def _damage(random: Random) -> Damage:
-    match random.randrange(5):
-        case 0:
-            return Damage(cut=random.randrange(1, 20))
-        case 1:
-            return Damage(extra=random.randbytes(random.randrange(1, 12)))
-        case 2:
-            return Damage(code=random.choice(CODES))
-        case count:
-            wrong = [(random.randrange(PLACES), random.choice(BYTES)) for _ in range(count - 2)]
-            return Damage(wrong=tuple(wrong))
+    def _damage(self, random: Random) -> Damage:
+        match random.randrange(5 if self.has_wrong_bytes else 3):
+            case 0:
+                return Damage(cut=random.randrange(1, 20))
+            case 1:
+                return Damage(extra=random.randbytes(random.randrange(1, 12)))
+            case 2:
+                return Damage(code=random.choice(CODES))
+            case count:
+                wrong = [(random.randrange(PLACES), random.choice(BYTES)) for _ in range(count - 2)]
+                return Damage(wrong=tuple(wrong))

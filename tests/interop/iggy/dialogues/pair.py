@@ -45,7 +45,9 @@ def servers(program: str, directory: Path) -> Iterator[Pair]:
 
 @contextlib.contextmanager
 def iggy(directory: Path, program: str) -> Iterator[Server]:
-    """With one shard: with several, one may not know yet what another has done."""
+    """With one shard: with several, one may not know yet what another has done. It saves every message at once:
+    what it has not saved it still gives out when the topic has been purged.
+    """
     port = free_port()
     settings = {
         "IGGY_TCP_ADDRESS": f"127.0.0.1:{port}",
@@ -54,6 +56,7 @@ def iggy(directory: Path, program: str) -> Iterator[Server]:
         "IGGY_WEBSOCKET_ENABLED": "false",
         "IGGY_SYSTEM_PATH": str(directory / "data"),
         "IGGY_SYSTEM_SHARDING_CPU_ALLOCATION": "1",
+        "IGGY_SYSTEM_PARTITION_MESSAGES_REQUIRED_TO_SAVE": "1",
         "IGGY_ROOT_USERNAME": "iggy",
         "IGGY_ROOT_PASSWORD": "iggy",
     }

@@ -4,10 +4,13 @@ from typing import Any
 
 from tests.interop.iggy.dialogues.allowed import ALLOWED, OF_NOBODY
 
+LISTS = ("GET_USERS", "GET_TOKENS", "GET_STREAMS", "GET_TOPICS", "GET_CONSUMER_GROUPS")
+"""One that is empty has no bytes."""
+
 
 def plain(command: str, fields: Any) -> dict[str, Any]:
     if fields is None:
-        return {"empty": True}
+        return {"all": []} if command in LISTS else {"empty": True}
     found: dict[str, Any] = _plain(fields, command, "")
     return found
 

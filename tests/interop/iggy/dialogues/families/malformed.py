@@ -26,7 +26,14 @@ MALFORMED = Family(
         **OPTIONS,
         "batch": BATCHES,
         "partitioning": PARTITIONINGS,
+        "stream": Pool(["a", "b"], ["unknown"]),
+        "topic": Pool(["t", "u"], ["unknown"]),
+        "group": Pool(["g"], ["unknown"]),
         "user": Pool(["ann", "bob"]),
+        "DELETE_USER.user": Pool(["bob"]),
+        "client": Pool([7]),
+        "strategy": Pool([(1, 0), (1, 1), (3, 0), (4, 0), (5, 0), (2, 1)]),
+        "permissions": Pool([None, Rights("1" * 10), Rights("0" * 10, ((7, "101010", ((7, "0110"),)),))]),
     },
     beginnings=(
         (
@@ -40,4 +47,5 @@ MALFORMED = Family(
         ),
     ),
     damage_chance=0.6,
+    has_wrong_bytes=True,
 )
