@@ -61,7 +61,9 @@ class Judge:
             ours.close()
             kafkas.close()
 
-    def _compare(self, steps: Sequence[Step], ours: Side, kafkas: Side, pause: float) -> Difference[Step] | None:
+    def _compare(
+        self, steps: Sequence[Step], ours: Side, kafkas: Side, pause: float
+    ) -> Difference[Step] | None:
         asked: dict[int, Step] = {}
         for index, step in enumerate(steps):
             peer = ours.free_peer(step.peer)

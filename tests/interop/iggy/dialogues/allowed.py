@@ -21,6 +21,10 @@ CHOSEN_IDS: Final = (1, 7, (1 << 128) - 1)
 """Of messages: all others were made up by the server."""
 
 
+FAR: Final = 1 << 62
+"""Microseconds or bytes that nobody will live to see."""
+
+
 def _nothing(_value: Any) -> str:
     return "…"
 
@@ -33,12 +37,12 @@ def _whether_any(value: Any) -> bool:
     return bool(value)
 
 
-def _lifetime(value: int) -> Any:
-    return "for ever" if value >= 1 << 62 else value
+def _bound(value: int) -> Any:
+    return value if 0 < value < FAR else "none"
 
 
 def _whether_soon(value: int) -> bool:
-    return 0 < value < 1 << 62
+    return 0 < value < FAR
 
 
 def _whose_id(value: int) -> Any:
@@ -51,13 +55,17 @@ def _by_name_of_right(value: Any) -> Any:
 
 
 ALLOWED: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
-    "id": (_nothing, "numbers are never given twice by ours, and soon by theirs; steps go by them all the same"),
+    "id": (
+        _nothing,
+        "numbers are never given twice by ours, and soon by theirs; steps go by them all the same",
+    ),
     "partitions.id": (_same, "partitions count from 0"),
     "members.id": (_same, "members count from 0 in their group"),
     "user_id": (_nothing, "a number, too"),
     "groups": (lambda value: len(value), "numbers, too"),
     "permissions.streams": (_by_name_of_right, "by number"),
-    "expiry": (_lifetime, "Kafka counts milliseconds: what is longer than it can say is for ever"),
+    "expiry": (_bound, "ours is what is in force: Kafka's milliseconds, which end, and the server's default"),
+    "size_limit": (_bound, "ours is what is in force, too"),
     "created": (_whether_any, "its clock"),
     "timestamp": (_whether_any, "its clock"),
     "expires": (_whether_soon, "its clock, and what lies beyond the calendar is never"),
@@ -90,9 +98,29 @@ def _is_nothing(answer: Any) -> bool:
     return status(answer) in NOT_FOUND or answer in ({"status": 0, "empty": True}, {"status": 0, "all": []})
 
 
+UNAUTHENTICATED: Final = 40
 UNAUTHORIZED: Final = 41
+CLIENT_NOT_FOUND: Final = 100
 NOT_FOUND: Final = (20, 1009, 2010, 3007, 5000)
 BAD_HEADERS: Final = (4018, 4019, 4040, 4101)
+FLAWS: Final = (6, *BAD_HEADERS, 4017, 4022, 4031, 4032, 4033, 4036, 4037, 10011)
+"""Of messages and of where they are sent, as ours calls them."""
+BY_TIMESTAMP: Final = 2
+OLD_LAYOUTS: Final = (
+    "POLL_MESSAGES",
+    "GET_CONSUMER_OFFSET",
+    "STORE_CONSUMER_OFFSET",
+    "DELETE_CONSUMER_OFFSET",
+)
+
+
+def _are_refused(ours: Any, theirs: Any) -> bool:
+    return bool(status(ours) and status(theirs)) and WAITS not in (ours, theirs)
+
+
+def _first_offset(answer: Any) -> int:
+    return int(answer["messages"][0]["offset"]) if answer["messages"] else FAR
+
 
 INTENDED: Final[tuple[Intended, ...]] = (
     Intended(
@@ -103,9 +131,45 @@ INTENDED: Final[tuple[Intended, ...]] = (
     Intended(
         "two things are wrong with a user's request: its status, and the right to change users or its name",
         lambda step, ours, theirs: (
-            step.name in ("CREATE_USER", "UPDATE_USER") and status(ours) == 3 and status(theirs) in (41, 43, 44)
+            step.name in ("CREATE_USER", "UPDATE_USER")
+            and status(ours) == 3
+            and status(theirs) in (41, 43, 44)
         ),
         goes_on=True,
+    ),
+    Intended(
+        "who has not logged in is told so, whatever is wrong with the request besides",
+        lambda step, ours, theirs: status(ours) == UNAUTHENTICATED and _are_refused(ours, theirs),
+        goes_on=True,
+    ),
+    Intended(
+        "who guesses passwords is not told that a user is inactive",
+        lambda step, ours, theirs: step.name == "LOGIN_USER" and (status(ours), status(theirs)) == (42, 47),
+        goes_on=True,
+    ),
+    Intended(
+        "whose user is gone is told so by whatever it asks; Iggy lets some look for what is not there",
+        lambda step, ours, theirs: status(ours) == CLIENT_NOT_FOUND and _is_nothing(theirs),
+    ),
+    Intended(
+        "messages that are wrong in two ways: both refuse them, each for what it looks at first",
+        lambda step, ours, theirs: (
+            step.name == "SEND_MESSAGES" and status(ours) in FLAWS and _are_refused(ours, theirs)
+        ),
+        goes_on=True,
+    ),
+    Intended(
+        "by a timestamp that several messages have Iggy's search may find one that is not the first of them",
+        lambda step, ours, theirs: (
+            step.name == "POLL_MESSAGES"
+            and step.values["strategy"][0] == BY_TIMESTAMP
+            and status(ours) == status(theirs) == 0
+            and _first_offset(ours) < _first_offset(theirs)
+        ),
+    ),
+    Intended(
+        "without its last byte a request is one of 0.5, which ours serves, too",
+        lambda step, ours, theirs: step.name in OLD_LAYOUTS and step.damage.cut == 1 and status(theirs) == 3,
     ),
     Intended(
         "Kafka's names are no longer than 249 characters",

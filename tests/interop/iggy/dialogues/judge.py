@@ -34,12 +34,13 @@ class Judge:
         return self._play(steps, PATIENT_SECONDS)
 
     def _play(self, steps: Sequence[Step], pause_seconds: float) -> Difference[Step] | None:
-        sides = [Side(server) for server in self._servers]
+        ours, theirs = (Side(server) for server in self._servers)
         try:
-            return self._compare(steps, *sides, pause_seconds)
+            return self._compare(steps, ours, theirs, pause_seconds)
         finally:
-            for side, server in zip(sides, self._servers, strict=True):
-                side.close()
+            ours.close()
+            theirs.close()
+            for server in self._servers:
                 server.clear()
 
     def _compare(

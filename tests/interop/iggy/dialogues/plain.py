@@ -1,4 +1,4 @@
-"""An answer without what may differ: lists that have no order are sorted by name."""
+"""An answer without what may differ: some fields, and the order of lists that have none."""
 
 from typing import Any
 
@@ -6,6 +6,9 @@ from tests.interop.iggy.dialogues.allowed import ALLOWED, OF_NOBODY
 
 LISTS = ("GET_USERS", "GET_TOKENS", "GET_STREAMS", "GET_TOPICS", "GET_CONSUMER_GROUPS")
 """One that is empty has no bytes."""
+
+ORDER = {"all": "name", "streams": "name", "topics": "name", "members": "id"}
+"""By what lists are sorted that have no order."""
 
 
 def plain(command: str, fields: Any) -> dict[str, Any]:
@@ -24,9 +27,6 @@ def _plain(value: Any, command: str, name: str, inside: str = "") -> Any:
     if isinstance(value, list):
         items = [_plain(each, command, name, inside) for each in value]
         own = [each for each in items if not isinstance(each, dict) or each.get("name") not in OF_NOBODY]
-        return sorted(own, key=lambda each: each["name"]) if own and _is_named(own[0]) else own
+        order = ORDER.get(name)
+        return sorted(own, key=lambda each: each[order]) if order else own
     return value
-
-
-def _is_named(value: Any) -> bool:
-    return isinstance(value, dict) and "name" in value

@@ -1,4 +1,4 @@
-"""A server under test: where it listens, and one connection as its first user, to look things up and clear."""
+"""A server under test: where it listens, and its first user, who looks things up and clears."""
 
 import struct
 from dataclasses import dataclass, field
@@ -39,10 +39,10 @@ class Server:
 
     def _all(self, code: int) -> list[tuple[int, str]]:
         answer = self.ask(code)
-        assert not answer.status, answer
+        assert not answer.status, (self.address, answer)
         found = read_answer(code, answer.payload, 0) or {"all": []}
         return [(each.get("id", 0), each["name"]) for each in found["all"]]
 
     def _delete(self, code: int, body: bytes) -> None:
         answer = self.ask(code, body)
-        assert not answer.status, answer
+        assert not answer.status, (self.address, answer)

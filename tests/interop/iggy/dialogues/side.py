@@ -12,7 +12,8 @@ from tests.interop.iggy.dialogues.values import Moment
 from tests.protocols.iggy.answers import read_answer
 from tests.protocols.iggy.raw_client import RawClient
 
-ANSWER_SECONDS = 3
+ANSWER_SECONDS = 5
+"""A thousand partitions are made by then."""
 UNKNOWN = 4_000_000_000
 """The number of what is not there."""
 GETS = {"stream": 200, "topic": 300, "group": 600, "user": 31}

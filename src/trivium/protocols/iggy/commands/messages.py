@@ -29,6 +29,7 @@ from trivium.records.iggy import (
     SentMessages,
     batches_from_messages,
 )
+from trivium.records.message import INDEX_ENTRY_BYTES
 from trivium.wire.buffer import Buffer
 
 ACKS_WRITTEN: Final = 1
@@ -44,6 +45,8 @@ def send_messages(body: Body, call: Call) -> Exchange:
         # Clients of 0.5 know it as a connection that was closed.
         is_old = client.dialect.counts_from_one
         raise Rejected(Status.CONNECTION_CLOSED if is_old else Status.INVALID_MESSAGES_COUNT)
+    if count * INDEX_ENTRY_BYTES > body.remaining:
+        raise Rejected(Status.INVALID_COMMAND)
     sent = _sent(body.ahead, count, client)
     client.dialect.shown_header(sent.header_bytes)
     is_balanced = partitioning.kind is PartitioningKind.BALANCED

@@ -8,8 +8,10 @@ from tests.interop.iggy.dialogues.families.users import CHANGES, REQUESTS, WORDS
 from tests.interop.iggy.dialogues.family import Family
 from tests.interop.iggy.dialogues.values import Rights
 
-NEVER = ("LOGOUT_USER", "LOGIN_USER", "LOGIN_WITH_TOKEN", "UPDATE_USER")
-"""What would leave little to be damaged, or the first user with another name."""
+NEVER = ("LOGOUT_USER", "LOGIN_USER", "LOGIN_WITH_TOKEN", "UPDATE_USER", "DELETE_PARTITIONS")
+"""What would leave little to be damaged, or the first user with another name, or a topic without partitions:
+messages that are sent there by a key end Iggy's server.
+"""
 
 MALFORMED = Family(
     "malformed",
@@ -32,6 +34,8 @@ MALFORMED = Family(
         "user": Pool(["ann", "bob"]),
         "DELETE_USER.user": Pool(["bob"]),
         "client": Pool([7]),
+        "CREATE_PARTITIONS.count": Pool([1], [0, 1001]),
+        "DELETE_SEGMENTS.count": Pool([1], [0]),
         "strategy": Pool([(1, 0), (1, 1), (3, 0), (4, 0), (5, 0), (2, 1)]),
         "permissions": Pool([None, Rights("1" * 10), Rights("0" * 10, ((7, "101010", ((7, "0110"),)),))]),
     },

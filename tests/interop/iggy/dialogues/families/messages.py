@@ -1,4 +1,7 @@
-"""Messages: sent in all ways, polled from everywhere, flushed, and emptied out."""
+"""Messages: sent in all ways, polled from everywhere, flushed, and emptied out.
+
+Nothing is sent to the topic that has no partitions: by a key, that ends Iggy's server.
+"""
 
 from tests.interop.dialogues.words import Pool
 from tests.interop.iggy.dialogues.families.made import group, login, sent, stream, topic
@@ -84,6 +87,7 @@ MESSAGES = Family(
     {
         **PLACES,
         **READ,
+        "SEND_MESSAGES.topic": Pool(["t", "t", "u", ByNumber("t"), ByNumber("u")], ["unknown"]),
         "FLUSH_UNSAVED_BUFFER.partition": PARTITIONS,
         "DELETE_SEGMENTS.partition": PARTITIONS,
         "DELETE_SEGMENTS.count": Pool([1, 2], [0, LARGEST]),

@@ -34,7 +34,9 @@ ALL_RIGHTS = [
     Rights("0000000001", ((ByNumber("a"), "010000", (("t", "0010"), ("u", "1111"))), ("b", "111111", ()))),
 ]
 PASSWORDS = Pool(["secret", "secret", "another"], ["", "no", "p" * 100, "p" * 101, "Öl", b"\xff\xff\xff"])
-NAMES = Pool(["ann", "ann", "bob"], ["", "xx", "u" * 50, "u" * 51, "Ann", "iggy", b"\xff\xff\xff", "a:b", "öö"])
+NAMES = Pool(
+    ["ann", "ann", "bob"], ["", "xx", "u" * 50, "u" * 51, "Ann", "iggy", b"\xff\xff\xff", "a:b", "öö"]
+)
 
 
 def user(name: str, rights: Rights | None) -> Step:
@@ -113,7 +115,9 @@ WORDS = {
     "DELETE_USER.user": Pool(["ann", "bob", ByNumber("ann")], ["iggy", "unknown", ByNumber("iggy")]),
     "UPDATE_PERMISSIONS.user": Pool(["ann", "ann", "bob"], ["iggy", "unknown"]),
     "username": NAMES,
-    "UPDATE_USER.username": Pool(["ann", "bob", None], [each for each in NAMES.odd if each != b"\xff\xff\xff"]),
+    "UPDATE_USER.username": Pool(
+        ["ann", "bob", None], [each for each in NAMES.odd if each != b"\xff\xff\xff"]
+    ),
     "LOGIN_USER.username": Pool(["ann", "ann", "bob", "iggy"], NAMES.odd),
     "password": PASSWORDS,
     "current": PASSWORDS,
@@ -137,7 +141,7 @@ WORDS = {
     "expiry": Pool([0]),
     "size_limit": Pool([0]),
     "replication": Pool([1]),
-    "partitioning": Pool([(2, 0), (1, None), (3, b"key")]),
+    "partitioning": Pool([(2, 0), (1, None)]),
     "batch": Pool([Batch((Message(b"one"),))]),
     "FLUSH_UNSAVED_BUFFER.partition": PARTITIONS,
     "DELETE_SEGMENTS.partition": PARTITIONS,
