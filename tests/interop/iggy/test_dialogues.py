@@ -1,4 +1,4 @@
-"""Our door for Iggy answers as Iggy's server of 0.8 does, to right and wrong requests, in dialogues from seeds.
+"""Our door for Iggy answers as a server of 0.8 does, to right and wrong requests, in dialogues from seeds.
 
 ``IGGY_SERVER`` names that server. ``TRIVIUM_DIALOGUES`` plays so many of each family,
 ``TRIVIUM_DIALOGUES_FIRST`` begins with that seed. What may differ stands in ``dialogues/allowed.py``.

@@ -5,12 +5,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.protocols.iggy.raw_client import RawClient, message, name, new_topic, send, text, to_partition
+from tests.protocols.iggy.raw_client import (
+    RawClient,
+    balanced,
+    by_key,
+    message,
+    name,
+    new_topic,
+    send,
+    text,
+    to_partition,
+)
 from trivium.testing import Broker
 
 GET_SNAPSHOT, GET_ME, GET_CLIENT = 11, 20, 21
 GET_USER, CREATE_USER, DELETE_USER, UPDATE_USER, LOGIN = 31, 33, 34, 35, 38
-CREATE_TOKEN, DELETE_TOKEN, SEND, CREATE_TOPIC, DELETE_PARTITIONS = 42, 43, 101, 302, 403
+CREATE_TOKEN, DELETE_TOKEN, SEND = 42, 43, 101
+CREATE_TOPIC, UPDATE_TOPIC, DELETE_PARTITIONS = 302, 304, 403
 ACTIVE, NO_RIGHTS = b"\x01", bytes(11)
 
 
@@ -117,6 +128,31 @@ def test_topic_may_lose_more_partitions_at_once_than_it_may_get(client: RawClien
     client.get(CREATE_TOPIC, new_topic(stream, "wide", 1_000))
     client.get(402, body + struct.pack("<I", 1))
     assert client.ask(DELETE_PARTITIONS, body + struct.pack("<I", 1_001)).status == 0
+
+
+def test_topic_of_an_unknown_compression_is_refused_for_whatever_else_is_wrong_first(
+    client: RawClient, stream: str
+) -> None:
+    statuses = [
+        client.ask(
+            CREATE_TOPIC, name(stream) + struct.pack("<IBQQB", count, 9, 0, 0, 0) + text(called)
+        ).status
+        for count, called in ((1_001, ""), (1_001, "odd"), (1, "odd"))
+    ]
+    assert statuses == [4, 2015, 3]
+    update = name(stream) + name("events") + struct.pack("<BQQB", 9, 0, 0, 0)
+    assert [client.ask(UPDATE_TOPIC, update + text(called)).status for called in ("", "odd")] == [4, 3]
+
+
+def test_messages_for_a_topic_without_partitions_are_refused_by_what_was_wanted(
+    client: RawClient, stream: str
+) -> None:
+    client.get(CREATE_TOPIC, new_topic(stream, "none", 0))
+    statuses = [
+        client.ask(SEND, send(stream, "none", partitioning, message(b"x"))).status
+        for partitioning in (balanced(), by_key(b"key"), to_partition(0))
+    ]
+    assert statuses == [2010, 2010, 3007]
 
 
 @pytest.mark.parametrize("metadata", [b"", b"\x03\x01a", b"\x02\x09a", b"\x01\x02ab", b"\x02\x00"])

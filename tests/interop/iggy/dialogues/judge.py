@@ -1,8 +1,8 @@
 """Plays a dialogue on both sides, step by step, and says where their answers part.
 
-A difference counts only if a second play, with a pause after every step, shows it too. Iggy's server loses its
-place on a connection whose messages it refuses before it has read them; so what follows a refusal of messages
-is asked on a new connection, of both.
+A difference counts only if a second play, with a pause after every step, shows it too. Iggy's server loses
+its place on a connection whose messages it refuses before it has read them; so what follows a refusal of
+messages is asked on a new connection, of both.
 """
 
 import time

@@ -45,8 +45,8 @@ def servers(program: str, directory: Path) -> Iterator[Pair]:
 
 @contextlib.contextmanager
 def iggy(directory: Path, program: str) -> Iterator[Server]:
-    """With one shard: with several, one may not know yet what another has done. It saves every message at once:
-    what it has not saved it still gives out when the topic has been purged.
+    """With one shard: with several, one may not know yet what another has done. It saves every message at
+    once: what it has not saved it still gives out when the topic has been purged.
     """
     port = free_port()
     settings = {

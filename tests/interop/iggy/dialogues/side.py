@@ -48,10 +48,10 @@ class Side:
             self._forget(step.peer)
             return CLOSED
         if status:
-            return {"status": status}
+            return {"code": status}
         fields = read_answer(code, payload, client.header_bytes)
         self._learn(step, fields)
-        return {"status": 0, **plain(step.name, fields)}
+        return {"code": 0, **plain(step.name, fields)}
 
     def begin_anew(self, peer: int) -> None:
         """On another connection, as the user that was there."""

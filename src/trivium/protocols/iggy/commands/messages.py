@@ -52,8 +52,9 @@ def send_messages(body: Body, call: Call) -> Exchange:
     is_balanced = partitioning.kind is PartitioningKind.BALANCED
     located = yield from ask(LocateTopic(call.stream(stream), call.topic(topic), is_balanced))
     if located.fault is Fault.NO_PARTITIONS and not client.dialect.counts_from_one:
-        # Since 0.6 a topic without partitions is no topic to send to.
-        raise Rejected(Status.TOPIC_ID_NOT_FOUND)
+        # Since 0.6 a topic without partitions is no topic to send to, for who leaves it open where in it.
+        is_named = partitioning.kind is PartitioningKind.PARTITION
+        raise Rejected(Status.PARTITION_NOT_FOUND if is_named else Status.TOPIC_ID_NOT_FOUND)
     call.require(located.fault)
     partition = _partition(partitioning, located, call)
     part = ProducePart(located.topic, partition, memoryview(sent.batches), sent.headers)

@@ -1,7 +1,7 @@
 """Consumer groups: members on several connections that join, poll, store and leave.
 
-The topic has two partitions. With more, or with other numbers of them while there are members, Iggy deals them
-otherwise than we do: it takes them from the last, and gives to each newcomer one at most.
+The topic has two partitions. With more, or with other numbers of them while there are members, Iggy deals
+them otherwise than we do: it takes them from the last, and gives to each newcomer one at most.
 """
 
 from tests.interop.dialogues.words import Pool
