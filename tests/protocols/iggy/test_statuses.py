@@ -19,7 +19,7 @@ from tests.protocols.iggy.raw_client import (
 from trivium.testing import Broker
 
 GET_SNAPSHOT, GET_ME, GET_CLIENT = 11, 20, 21
-GET_USER, CREATE_USER, DELETE_USER, UPDATE_USER, LOGIN = 31, 33, 34, 35, 38
+GET_USER, CREATE_USER, DELETE_USER, UPDATE_USER, CHANGE_PASSWORD, LOGIN = 31, 33, 34, 35, 37, 38
 CREATE_TOKEN, DELETE_TOKEN, SEND = 42, 43, 101
 CREATE_TOPIC, UPDATE_TOPIC, DELETE_PARTITIONS = 302, 304, 403
 ACTIVE, NO_RIGHTS = b"\x01", bytes(11)
@@ -59,6 +59,22 @@ def stranger(client: RawClient, address: str) -> Iterator[RawClient]:
     ],
 )
 def test_text_that_is_too_short_or_too_long_has_a_status_of_its_own(
+    client: RawClient, code: int, body: bytes, status: int
+) -> None:
+    assert client.ask(code, body) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "status"),
+    [
+        (LOGIN, text("xy") + text("secret") + b"\x09", 3),
+        (LOGIN, text("xyz") + text("") + b"\x09", 3),
+        (CHANGE_PASSWORD, name("iggy") + text("") + b"\x09secret", 3),
+        (CHANGE_PASSWORD, name("iggy") + text("") + text(b"\xff\xff\xff"), 3),
+        (CREATE_USER, text("gus") + text("secret") + b"\x00" + struct.pack("<BI", 1, 3) + bytes(11), 4),
+    ],
+)
+def test_bytes_that_are_missing_are_told_before_what_is_too_short_or_unknown(
     client: RawClient, code: int, body: bytes, status: int
 ) -> None:
     assert client.ask(code, body) == (status, b"")

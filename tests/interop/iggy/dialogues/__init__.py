@@ -1,4 +1,4 @@
-"""Dialogues made from a seed, held with a real Iggy 0.8 and with ``trivium serve``, and their answers compared.
+"""Dialogues made from a seed, held with a real Iggy 0.8 and with ``trivium serve``, their answers compared.
 
 The idea is that of ``tests.interop.dialogues``, whose shrinking and reports serve here, too. A ``step`` is
 one request, its fields by the table in ``commands``; a family (``families``) makes steps from a seed;

@@ -34,6 +34,7 @@ MALFORMED = Family(
         "user": Pool(["ann", "bob"]),
         "DELETE_USER.user": Pool(["bob"]),
         "client": Pool([7]),
+        "CREATE_TOKEN.expiry": Pool([0, 3_600_000_000]),
         "CREATE_PARTITIONS.count": Pool([1], [0, 1001]),
         "DELETE_SEGMENTS.count": Pool([1], [0]),
         "strategy": Pool([(1, 0), (1, 1), (3, 0), (4, 0), (5, 0), (2, 1)]),
