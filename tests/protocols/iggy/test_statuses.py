@@ -46,6 +46,8 @@ def stranger(client: RawClient, address: str) -> Iterator[RawClient]:
         (CREATE_USER, new_user("xy"), 43),
         (CREATE_USER, new_user("xyz", password="xy"), 44),
         (UPDATE_USER, name("iggy") + b"\x01" + text("xy") + b"\x00", 43),
+        (UPDATE_USER, name("nobody") + b"\x01" + text("xy") + b"\x00", 43),
+        (UPDATE_USER, name("nobody") + b"\x01" + text("xyz") + b"\x00", 20),
         (LOGIN, text("") + text("secret") + bytes(8), 4),
         (LOGIN, text("xy") + text("secret") + bytes(8), 43),
         (LOGIN, text("xyz") + text("") + bytes(8), 44),

@@ -17,6 +17,9 @@ CLOSED: Final = "the connection is closed"
 OF_NOBODY: Final = ("default",)
 """Names that lists of ours have always: the stream of Kafka's topics."""
 
+NODES: Final = {"GET_STATS": ("version", "semver"), "GET_CLUSTER_METADATA": ("name", "nodes_count")}
+"""What is compared of answers about the node itself: all else is of the machine."""
+
 CHOSEN_IDS: Final = (1, 7, (1 << 128) - 1)
 """Of messages: all others were made up by the server."""
 
@@ -106,6 +109,7 @@ NOT_FOUND: Final = (20, 1009, 2010, 3007, 5000)
 STRICTER: Final = (4018, 4019, 4033, 4040, 4101)
 FLAWS: Final = (6, *STRICTER, 4017, 4022, 4031, 4032, 4036, 4037, 10011)
 """Of messages and of where they are sent, as ours calls them."""
+EXPIRED: Final = (("CREATE_TOKEN", 0, 51), ("DELETE_TOKEN", 20, 0))
 BY_TIMESTAMP: Final = 2
 OLD_LAYOUTS: Final = (
     "POLL_MESSAGES",
@@ -117,6 +121,10 @@ OLD_LAYOUTS: Final = (
 
 def _are_refused(ours: Any, theirs: Any) -> bool:
     return bool(status(ours) and status(theirs)) and WAITS not in (ours, theirs)
+
+
+def _are_some_of(ours: Any, theirs: Any) -> bool:
+    return all(each in theirs["all"] for each in ours["all"])
 
 
 def _is_empty_poll(answer: Any) -> bool:
@@ -209,8 +217,21 @@ INTENDED: Final[tuple[Intended, ...]] = (
         lambda step, ours, theirs: step.name == "SEND_MESSAGES" and status(theirs) == 4100,
     ),
     Intended(
-        "a token that has expired makes room for another; theirs goes within a minute",
-        lambda step, ours, theirs: step.name == "CREATE_TOKEN" and status(ours) == 0 and status(theirs) == 51,
+        "a partition that is being handed over is polled no more, also by who names it",
+        lambda step, ours, theirs: (
+            step.name == "POLL_MESSAGES"
+            and step.values["consumer"].is_group
+            and _is_empty_poll(ours)
+            and status(theirs) == 0
+            and theirs["partition"] == step.values["partition"]
+        ),
+    ),
+    Intended(
+        "a token that has expired is no more; theirs goes within a minute",
+        lambda step, ours, theirs: (
+            (step.name, status(ours), status(theirs)) in EXPIRED
+            or (step.name == "GET_TOKENS" and status(ours) == status(theirs) and _are_some_of(ours, theirs))
+        ),
     ),
     Intended(
         "an index longer than the request: Iggy waits for bytes that belong to the next one",

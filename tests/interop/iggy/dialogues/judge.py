@@ -1,8 +1,8 @@
 """Plays a dialogue on both sides, step by step, and says where their answers part.
 
 A difference counts only if a second play, with a pause after every step, shows it too. Iggy's server loses
-its place on a connection whose messages it refuses before it has read them; and ours may take
-a damaged request for one of another release. So what follows a refusal of either is asked on a new connection.
+its place on a connection whose messages it refuses before it has read them, and ours may take a damaged
+request for one of another release. So what follows a refusal of either is asked on a new connection.
 """
 
 import time

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.interop.iggy.dialogues.allowed import ALLOWED, OF_NOBODY
+from tests.interop.iggy.dialogues.allowed import ALLOWED, NODES, OF_NOBODY
 
 LISTS = ("GET_USERS", "GET_TOKENS", "GET_STREAMS", "GET_TOPICS", "GET_CONSUMER_GROUPS")
 """One that is empty has no bytes."""
@@ -14,6 +14,8 @@ ORDER = {"all": "name", "streams": "name", "topics": "name", "members": "id"}
 def plain(command: str, fields: Any) -> dict[str, Any]:
     if fields is None:
         return {"all": []} if command in LISTS else {"empty": True}
+    if command in NODES:
+        return {name: fields[name] for name in NODES[command]}
     found: dict[str, Any] = _plain(fields, command, "")
     return found
 

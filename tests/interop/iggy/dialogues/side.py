@@ -13,7 +13,7 @@ from tests.protocols.iggy.answers import read_answer
 from tests.protocols.iggy.raw_client import RawClient
 
 ANSWER_SECONDS = 5
-"""A thousand partitions are made by then."""
+"""What has not been answered by then never is."""
 UNKNOWN = 4_000_000_000
 """The number of what is not there."""
 GETS = {"stream": 200, "topic": 300, "group": 600, "user": 31}

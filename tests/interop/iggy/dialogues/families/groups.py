@@ -6,7 +6,7 @@ them otherwise than we do: it takes them from the last, and gives to each newcom
 
 from tests.interop.dialogues.words import Pool
 from tests.interop.iggy.dialogues.families.made import group, login, sent, stream, topic
-from tests.interop.iggy.dialogues.families.messages import LARGEST, READ
+from tests.interop.iggy.dialogues.families.messages import LARGEST, NAMED, READ
 from tests.interop.iggy.dialogues.family import Family
 from tests.interop.iggy.dialogues.values import ByNumber, ClientAt, Reader
 
@@ -53,6 +53,8 @@ GROUPS = Family(
         "partition": Pool([None, None, 0, 1], [2, LARGEST]),
         "strategy": Pool([(5, 0), (5, 0), (3, 0), (1, 1)], [(6, 0)]),
         "count": Pool([1, 10], [0]),
+        "STORE_CONSUMER_OFFSET.partition": NAMED,
+        "DELETE_CONSUMER_OFFSET.partition": NAMED,
         "offset": Pool([0, 0, 1], [2, 100, (1 << 64) - 1]),
         "client": Pool([ClientAt(0), ClientAt(1), ClientAt(2)], [0, 7, LARGEST]),
     },

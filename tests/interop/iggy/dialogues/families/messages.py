@@ -41,6 +41,9 @@ READ = {
     "count": Pool([1, 2, 10, 10, 1_000], [0, LARGEST]),
     "auto_commit": Pool([0, 0, 1], [2]),
 }
+NAMED = Pool([0, 0, 1], [2, 3, LARGEST])
+"""Partitions whose offsets are stored or deleted. Of a group's member that names none Iggy takes the one behind
+the one that it has polled last."""
 BATCHES = Pool(
     [
         Batch((Message(b"one"),)),

@@ -5,7 +5,7 @@ No consumer has a name that is a number: for ours it is the same as that number,
 
 from tests.interop.dialogues.words import Pool
 from tests.interop.iggy.dialogues.families.made import group, login, sent, stream, topic
-from tests.interop.iggy.dialogues.families.messages import LARGEST, LARGEST_U64, PLACES, READ
+from tests.interop.iggy.dialogues.families.messages import LARGEST, LARGEST_U64, NAMED, PLACES, READ
 from tests.interop.iggy.dialogues.family import Family
 from tests.interop.iggy.dialogues.values import ByNumber, Reader
 
@@ -45,6 +45,8 @@ OFFSETS = Family(
             ],
         ),
         "strategy": Pool([(5, 0), (5, 0), (1, 1)], [(1, 100)]),
+        "STORE_CONSUMER_OFFSET.partition": NAMED,
+        "DELETE_CONSUMER_OFFSET.partition": NAMED,
         "offset": Pool([0, 1, 2, 4], [5, 100, LARGEST_U64, LARGEST_U64 - 1]),
         "group": Pool(["g", "g", ByNumber("g")], ["unknown"]),
         "name": Pool(["g"]),

@@ -16,7 +16,7 @@ TOPICS_NAMED = Pool(
     ["a", "a", "b", "c.d", "Öl 5", ByNumber("a"), ByNumber("b")],
     ["", "unknown", ByNumber("unknown"), LARGEST, LONG],
 )
-COUNTS = Pool([1, 1, 2, 3], [0, 1000, 1001, LARGEST])
+COUNTS = Pool([1, 1, 2, 3], [0, 100, 1001, LARGEST])
 OPTIONS = {
     "compression": Pool([1, 1, 2], [0, 3, 255]),
     "expiry": Pool([FOR_EVER, 0, 60_000_000], [1, 999, FOR_EVER - 1, 1 << 63]),

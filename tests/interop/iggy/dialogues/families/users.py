@@ -5,7 +5,7 @@ Nobody is made inactive who is logged in: with ours it may do nothing more at on
 
 from tests.interop.dialogues.words import Pool
 from tests.interop.iggy.dialogues.families.made import group, login, sent, stream, topic
-from tests.interop.iggy.dialogues.families.messages import PARTITIONS, READ
+from tests.interop.iggy.dialogues.families.messages import NAMED, PARTITIONS, READ
 from tests.interop.iggy.dialogues.family import Family
 from tests.interop.iggy.dialogues.step import Step
 from tests.interop.iggy.dialogues.values import Batch, ByNumber, ClientAt, Message, Reader, Rights, TokenOf
@@ -107,6 +107,8 @@ REQUESTS = {
     "JOIN_CONSUMER_GROUP": 1,
     "LEAVE_CONSUMER_GROUP": 1,
     "GET_CLIENT": 1,
+    "GET_STATS": 1,
+    "GET_CLUSTER_METADATA": 1,
 }
 WORDS = {
     **READ,
@@ -149,6 +151,8 @@ WORDS = {
     "FLUSH_UNSAVED_BUFFER.partition": PARTITIONS,
     "DELETE_SEGMENTS.partition": PARTITIONS,
     "fsync": Pool([0, 1]),
+    "STORE_CONSUMER_OFFSET.partition": NAMED,
+    "DELETE_CONSUMER_OFFSET.partition": NAMED,
     "offset": Pool([0, 1], [7]),
 }
 
