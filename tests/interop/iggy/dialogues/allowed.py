@@ -109,6 +109,7 @@ NOT_FOUND: Final = (20, 1009, 2010, 3007, 5000)
 STRICTER: Final = (4018, 4019, 4033, 4040, 4101)
 FLAWS: Final = (6, *STRICTER, 4017, 4022, 4031, 4032, 4036, 4037, 10011)
 """Of messages and of where they are sent, as ours calls them."""
+LOGINS: Final = ("LOGIN_USER", "LOGIN_WITH_TOKEN")
 EXPIRED: Final = (("CREATE_TOKEN", 0, 51), ("DELETE_TOKEN", 20, 0))
 BY_TIMESTAMP: Final = 2
 OLD_LAYOUTS: Final = (
@@ -167,6 +168,12 @@ INTENDED: Final[tuple[Intended, ...]] = (
         ),
     ),
     Intended(
+        "whose user is gone may log in as another; Iggy ends its connection first",
+        lambda step, ours, theirs: (
+            step.name in LOGINS and status(ours) == 0 and status(theirs) == CLIENT_NOT_FOUND
+        ),
+    ),
+    Intended(
         "messages that are wrong in two ways: both refuse them, each for what it looks at first",
         lambda step, ours, theirs: (
             step.name == "SEND_MESSAGES" and status(ours) in FLAWS and _are_refused(ours, theirs)
@@ -201,9 +208,11 @@ INTENDED: Final[tuple[Intended, ...]] = (
         lambda step, ours, theirs: step.name == "UPDATE_TOPIC" and status(ours) == 1019,
     ),
     Intended(
-        "a partition that no topic has is not found; of some numbers Iggy reads nothing",
+        "a partition that no topic has is not found; for some numbers Iggy takes messages, and reads nothing",
         lambda step, ours, theirs: (
-            step.name == "POLL_MESSAGES" and status(ours) == 3007 and _is_empty_poll(theirs)
+            status(ours) == 3007
+            and status(theirs) == 0
+            and (step.name == "SEND_MESSAGES" or (step.name == "POLL_MESSAGES" and _is_empty_poll(theirs)))
         ),
     ),
     Intended(

@@ -3,7 +3,7 @@
 import struct
 from typing import Any
 
-from tests.interop.iggy.dialogues.allowed import CLOSED, WAITS
+from tests.interop.iggy.dialogues.allowed import CLOSED, LOGINS, WAITS
 from tests.interop.iggy.dialogues.bodies import Writer
 from tests.interop.iggy.dialogues.plain import plain
 from tests.interop.iggy.dialogues.server import Server
@@ -18,7 +18,6 @@ UNKNOWN = 4_000_000_000
 """The number of what is not there."""
 GETS = {"stream": 200, "topic": 300, "group": 600, "user": 31}
 GET_ME = 20
-LOGINS = ("LOGIN_USER", "LOGIN_WITH_TOKEN")
 
 
 class Side:
