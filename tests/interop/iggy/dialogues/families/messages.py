@@ -42,8 +42,8 @@ READ = {
     "auto_commit": Pool([0, 0, 1], [2]),
 }
 NAMED = Pool([0, 0, 1], [2, 3, LARGEST])
-"""Partitions whose offsets are stored or deleted. If a member of a group names none, Iggy takes the one behind
-that which it has polled last."""
+"""Partitions whose offsets are stored or deleted. If a member of a group names none, Iggy takes the one
+behind that which it has polled last."""
 BATCHES = Pool(
     [
         Batch((Message(b"one"),)),
