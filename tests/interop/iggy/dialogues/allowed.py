@@ -23,7 +23,6 @@ NODES: Final = {"GET_STATS": ("version", "semver"), "GET_CLUSTER_METADATA": ("na
 CHOSEN_IDS: Final = (1, 7, (1 << 128) - 1)
 """Of messages: all others were made up by the server."""
 
-
 FAR: Final = 1 << 62
 """Microseconds or bytes that nobody will live to see."""
 
@@ -168,9 +167,9 @@ INTENDED: Final[tuple[Intended, ...]] = (
         ),
     ),
     Intended(
-        "whose user is gone may log in as another; Iggy ends its connection first",
+        "whose user is gone may log out, or in as another; Iggy ends its connection first",
         lambda step, ours, theirs: (
-            step.name in LOGINS and status(ours) == 0 and status(theirs) == CLIENT_NOT_FOUND
+            step.name in (*LOGINS, "LOGOUT_USER") and status(ours) == 0 and status(theirs) == CLIENT_NOT_FOUND
         ),
     ),
     Intended(
