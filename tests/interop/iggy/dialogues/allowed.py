@@ -235,6 +235,16 @@ INTENDED: Final[tuple[Intended, ...]] = (
         ),
     ),
     Intended(
+        "a member that names no partition gets its next one; Iggy may begin again after other changes",
+        lambda step, ours, theirs: (
+            step.name == "POLL_MESSAGES"
+            and step.values["consumer"].is_group
+            and step.values["partition"] is None
+            and status(ours) == status(theirs) == 0
+            and ours["partition"] != theirs["partition"]
+        ),
+    ),
+    Intended(
         "a token that has expired is no more; theirs goes within a minute",
         lambda step, ours, theirs: (
             (step.name, status(ours), status(theirs)) in EXPIRED
