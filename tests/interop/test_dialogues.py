@@ -43,4 +43,4 @@ def test_answers_in_dialogues_are_those_of_kafka(table: Table, name: str) -> Non
         found = table.judge.difference(steps)
         if found is not None:
             left, found = shortest(steps, found, table.judge.patiently, SHRINK_SECONDS)
-            pytest.fail(told(name, seed, left, found), pytrace=False)
+            pytest.fail(told("Kafka", name, seed, left, found), pytrace=False)

@@ -144,7 +144,7 @@ def test_every_partition_has_one_member_while_some_are_handed_over(steps: list[t
         elif action == "leave":
             membership.leave(group, client)
         elif action == "read":
-            membership.has_polled(group, client, partition, 7)
+            membership.has_polled(group, client, partition, 7, 0)
         elif action == "store":
             membership.has_stored(group, client, partition, 7)
         else:
@@ -208,6 +208,18 @@ def test_partition_is_handed_over_when_what_was_read_is_stored(world: InhabitedW
     assert shares(world) == [(0, 2), (1,)]
     assert poll(world, second).committed == 2
     assert store(world, first, 1, 3) is Fault.PARTITION_NOT_OWNED
+
+
+def test_partition_is_not_waited_for_when_what_was_read_had_been_stored_before(world: InhabitedWorld) -> None:
+    """As Iggy 0.8 has it: who reads again what is behind its group keeps nobody waiting."""
+    world.write("t", b"a", b"b", b"c", partition=1)
+    first, second = connect(world), connect(world)
+    join(world, first)
+    assert store(world, first, 1, 2) is None
+    read_up_to(world, first, 1, 3)
+    read_up_to(world, first, 1, 2)
+    join(world, second)
+    assert shares(world) == [(0, 2), (1,)]
 
 
 def test_partition_is_handed_over_at_last_if_nothing_is_stored(world: InhabitedWorld) -> None:

@@ -42,7 +42,7 @@ def play(pair: Pair, given: argparse.Namespace) -> None:
             if found is not None:
                 differences += 1
                 left, found = shortest(steps, found, judge.patiently, SHRINK_SECONDS)
-                print(told(name, seed, left, found), flush=True)
+                print(told("Kafka", name, seed, left, found), flush=True)
         print(f"{name}: {given.count} dialogues, {differences} differ, {judge.answers} answers", flush=True)
 
 

@@ -9,10 +9,10 @@ import itertools
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tests.interop.dialogues.allowed import CLOSED, INTENDED, WAITS
+from tests.interop.dialogues.difference import Difference
 from tests.interop.dialogues.side import ANSWER_SECONDS, MAY_WAIT, WAITING_SECONDS, Side
 from tests.interop.dialogues.step import Step
 
@@ -34,16 +34,6 @@ READS = frozenset(
 }
 
 
-@dataclass(frozen=True)
-class Difference:
-    index: int
-    """Of the step that was asked last."""
-    step: Step
-    """Whose answers differ: an earlier one, if it had to wait."""
-    ours: Any
-    kafkas: Any
-
-
 _plays = itertools.count(int(time.time()) % 10**4 * 10**5 + os.getpid() % 100 * 10**3)
 """Numbers that no earlier play has had, neither of this process nor of one before it."""
 
@@ -53,16 +43,16 @@ class Judge:
         self._bootstraps = ours, kafkas
         self.answers = 0
 
-    def difference(self, steps: Sequence[Step]) -> Difference | None:
+    def difference(self, steps: Sequence[Step]) -> Difference[Step] | None:
         """The first difference that shows itself also with patience."""
         if self._play(steps, 0.0) is None:
             return None
         return self._play(steps, PATIENT_SECONDS)
 
-    def patiently(self, steps: Sequence[Step]) -> Difference | None:
+    def patiently(self, steps: Sequence[Step]) -> Difference[Step] | None:
         return self._play(steps, PATIENT_SECONDS)
 
-    def _play(self, steps: Sequence[Step], pause_seconds: float) -> Difference | None:
+    def _play(self, steps: Sequence[Step], pause_seconds: float) -> Difference[Step] | None:
         prefix = f"z{next(_plays):09}z"
         ours, kafkas = (Side(bootstrap, prefix) for bootstrap in self._bootstraps)
         try:
@@ -71,7 +61,9 @@ class Judge:
             ours.close()
             kafkas.close()
 
-    def _compare(self, steps: Sequence[Step], ours: Side, kafkas: Side, pause: float) -> Difference | None:
+    def _compare(
+        self, steps: Sequence[Step], ours: Side, kafkas: Side, pause: float
+    ) -> Difference[Step] | None:
         asked: dict[int, Step] = {}
         for index, step in enumerate(steps):
             peer = ours.free_peer(step.peer)
@@ -93,8 +85,8 @@ class Judge:
         return None
 
 
-def _judged(found: Difference) -> Difference | None:
-    is_meant = any(each.applies(found.step, found.ours, found.kafkas) for each in INTENDED)
+def _judged(found: Difference[Step]) -> Difference[Step] | None:
+    is_meant = any(each.applies(found.step, found.ours, found.theirs) for each in INTENDED)
     return None if is_meant else found
 
 

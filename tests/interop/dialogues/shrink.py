@@ -1,24 +1,21 @@
 """The shortest dialogue that shows a difference: steps and items of lists are left out while it stays."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from tests.interop.dialogues.judge import Difference
+from tests.interop.dialogues.difference import Difference, Play, S
 from tests.interop.dialogues.report import parted
-from tests.interop.dialogues.step import Step
-
-Play = Callable[[Sequence[Step]], Difference | None]
 
 
 def shortest(
-    steps: Sequence[Step], found: Difference, play: Play, seconds_max: float
-) -> tuple[list[Step], Difference]:
+    steps: Sequence[S], found: Difference[S], play: Play[S], seconds_max: float
+) -> tuple[list[S], Difference[S]]:
     """Within a time; what is left then is short enough."""
     deadline = time.monotonic() + seconds_max
     left = list(steps[: found.index + 1])
     fields = _fields(found)
 
-    def still(candidate: list[Step]) -> bool:
+    def still(candidate: list[S]) -> bool:
         nonlocal left, found
         if time.monotonic() > deadline or not candidate:
             return False
@@ -46,6 +43,6 @@ def shortest(
     return left, found
 
 
-def _fields(found: Difference) -> set[str]:
+def _fields(found: Difference[S]) -> set[str]:
     """What differs, wherever it stands: another difference is not what is looked for."""
-    return {line.partition(": ")[0].rpartition(".")[2] for line in parted(found.ours, found.kafkas)}
+    return {line.partition(": ")[0].rpartition(".")[2] for line in parted(found.ours, found.theirs)}

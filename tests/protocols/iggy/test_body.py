@@ -27,7 +27,7 @@ def test_identifier_that_is_none_is_rejected(data: str, status: Status) -> None:
     assert rejected.value.status == status
 
 
-@pytest.mark.parametrize("data", ["", "01", "0104", "010401", "0205616263", "0202fffe"])
+@pytest.mark.parametrize("data", ["", "01", "0104", "010401", "0105616263", "0205616263", "0202fffe"])
 def test_identifier_that_is_cut_or_no_text_cannot_be_decoded(data: str) -> None:
     with pytest.raises(DecodeError):
         Body(bytes.fromhex(data)).identifier()

@@ -78,6 +78,7 @@ def test_send_with_a_flaw_writes_nothing(client: RawClient, stream: str, topic: 
     broken = body[:index] + struct.pack("<IIQ", 1, 69, 0) + body[index + 16 :]
     assert client.ask(SEND, broken).status == 4031
     assert client.ask(SEND, body[:-1]).status == 4033
+    assert client.ask(SEND, body[:index] + body[index : index + 31]).status == 3  # half an index
     assert client.get(300, name(stream) + name(topic))["messages"] == 0
 
 

@@ -5,12 +5,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.protocols.iggy.raw_client import RawClient, message, name, new_topic, send, text, to_partition
+from tests.protocols.iggy.raw_client import (
+    RawClient,
+    balanced,
+    by_key,
+    message,
+    name,
+    new_topic,
+    send,
+    text,
+    to_partition,
+)
 from trivium.testing import Broker
 
 GET_SNAPSHOT, GET_ME, GET_CLIENT = 11, 20, 21
-GET_USER, CREATE_USER, DELETE_USER, UPDATE_USER, LOGIN = 31, 33, 34, 35, 38
-CREATE_TOKEN, DELETE_TOKEN, SEND, CREATE_TOPIC, DELETE_PARTITIONS = 42, 43, 101, 302, 403
+GET_USER, CREATE_USER, DELETE_USER, UPDATE_USER, CHANGE_PASSWORD, LOGIN = 31, 33, 34, 35, 37, 38
+CREATE_TOKEN, DELETE_TOKEN, SEND = 42, 43, 101
+CREATE_TOPIC, UPDATE_TOPIC, DELETE_PARTITIONS = 302, 304, 403
 ACTIVE, NO_RIGHTS = b"\x01", bytes(11)
 
 
@@ -35,6 +46,8 @@ def stranger(client: RawClient, address: str) -> Iterator[RawClient]:
         (CREATE_USER, new_user("xy"), 43),
         (CREATE_USER, new_user("xyz", password="xy"), 44),
         (UPDATE_USER, name("iggy") + b"\x01" + text("xy") + b"\x00", 43),
+        (UPDATE_USER, name("nobody") + b"\x01" + text("xy") + b"\x00", 43),
+        (UPDATE_USER, name("nobody") + b"\x01" + text("xyz") + b"\x00", 20),
         (LOGIN, text("") + text("secret") + bytes(8), 4),
         (LOGIN, text("xy") + text("secret") + bytes(8), 43),
         (LOGIN, text("xyz") + text("") + bytes(8), 44),
@@ -48,6 +61,22 @@ def stranger(client: RawClient, address: str) -> Iterator[RawClient]:
     ],
 )
 def test_text_that_is_too_short_or_too_long_has_a_status_of_its_own(
+    client: RawClient, code: int, body: bytes, status: int
+) -> None:
+    assert client.ask(code, body) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "status"),
+    [
+        (LOGIN, text("xy") + text("secret") + b"\x09", 3),
+        (LOGIN, text("xyz") + text("") + b"\x09", 3),
+        (CHANGE_PASSWORD, name("iggy") + text("") + b"\x09secret", 3),
+        (CHANGE_PASSWORD, name("iggy") + text("") + text(b"\xff\xff\xff"), 3),
+        (CREATE_USER, text("gus") + text("secret") + b"\x00" + struct.pack("<BI", 1, 3) + bytes(11), 4),
+    ],
+)
+def test_bytes_that_are_missing_are_told_before_what_is_too_short_or_unknown(
     client: RawClient, code: int, body: bytes, status: int
 ) -> None:
     assert client.ask(code, body) == (status, b"")
@@ -117,6 +146,31 @@ def test_topic_may_lose_more_partitions_at_once_than_it_may_get(client: RawClien
     client.get(CREATE_TOPIC, new_topic(stream, "wide", 1_000))
     client.get(402, body + struct.pack("<I", 1))
     assert client.ask(DELETE_PARTITIONS, body + struct.pack("<I", 1_001)).status == 0
+
+
+def test_topic_of_an_unknown_compression_is_refused_for_whatever_else_is_wrong_first(
+    client: RawClient, stream: str
+) -> None:
+    statuses = [
+        client.ask(
+            CREATE_TOPIC, name(stream) + struct.pack("<IBQQB", count, 9, 0, 0, 0) + text(called)
+        ).status
+        for count, called in ((1_001, ""), (1_001, "odd"), (1, "odd"))
+    ]
+    assert statuses == [4, 2015, 3]
+    update = name(stream) + name("events") + struct.pack("<BQQB", 9, 0, 0, 0)
+    assert [client.ask(UPDATE_TOPIC, update + text(called)).status for called in ("", "odd")] == [4, 3]
+
+
+def test_messages_for_a_topic_without_partitions_are_refused_by_what_was_wanted(
+    client: RawClient, stream: str
+) -> None:
+    client.get(CREATE_TOPIC, new_topic(stream, "none", 0))
+    statuses = [
+        client.ask(SEND, send(stream, "none", partitioning, message(b"x"))).status
+        for partitioning in (balanced(), by_key(b"key"), to_partition(0))
+    ]
+    assert statuses == [2010, 2010, 3007]
 
 
 @pytest.mark.parametrize("metadata", [b"", b"\x03\x01a", b"\x02\x09a", b"\x01\x02ab", b"\x02\x00"])

@@ -86,9 +86,12 @@ class Consuming:
 
     def end_poll(self, command: EndPoll, caller: Caller, reply: Reply[Fault | None]) -> None:
         topic = self._finding.topic(command.stream, command.topic, caller, Operation.READ)
-        number = number_of(topic, known_group(topic, command.group))
-        client_id = self._clients.of(caller).client_id
-        is_its_own = self._membership.has_polled(number, client_id, command.partition, command.offset)
+        group = known_group(topic, command.group)
+        number, client_id = number_of(topic, group), self._clients.of(caller).client_id
+        stored = self._offsets.find(group.name, topic.kafka_name, command.partition, caller)
+        is_its_own = self._membership.has_polled(
+            number, client_id, command.partition, command.offset, stored or 0
+        )
         reply(None if is_its_own else Fault.PARTITION_NOT_OWNED)
 
     def _member(self, topic: StreamTopic, consumer: Consumer, caller: Caller) -> Member:

@@ -149,13 +149,18 @@ class Membership:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def has_polled(self, number: GroupNumber, client_id: int, partition: int, offset: int) -> bool:
-        """A member is to be given messages up to the one before ``offset``, and has not stored that. Whether
-        the partition is still its own: another may have got it while the disk was read."""
+    def has_polled(
+        self, number: GroupNumber, client_id: int, partition: int, offset: int, stored: int
+    ) -> bool:
+        """A member is to be given messages up to the one before ``offset``, where ``stored`` is the next for
+        its group. Whether the partition is still its own: another may have got it while the disk was read."""
         member = self._member_now(number, client_id)
         if member is None or partition not in member.partitions:
             return False
-        member.unstored[partition] = offset
+        if offset > stored or partition in member.leaving:
+            member.unstored[partition] = offset
+        else:
+            member.unstored.pop(partition, None)
         return True
 
     def has_stored(self, number: GroupNumber, client_id: int, partition: int, offset: int) -> None:

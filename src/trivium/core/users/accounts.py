@@ -137,6 +137,8 @@ class Accounts:
             self._company_changed(self._users.is_only_root)
 
     def update(self, command: UpdateUser, caller: Caller, reply: Reply[Fault | None]) -> None:
+        if command.username is not None and self._users.find(command.user) is None:
+            check_username(command.username)  # That it is none is told first.
         user = self._users.get(command.user)
         username = user.username if command.username is None else command.username
         if username != user.username:

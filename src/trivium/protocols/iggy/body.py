@@ -108,6 +108,7 @@ class Body(Cursor):
         kind, length = self.unpack(_KIND_AND_LENGTH)
         if kind == _NUMERIC:
             if length != _ID_BYTES:
+                self.take(length)  # What is missing is missing first.
                 raise Rejected(Status.INVALID_FORMAT)
             return self.u32()
         if kind != _NAMED:

@@ -29,6 +29,7 @@ from trivium.records.iggy import (
     SentMessages,
     batches_from_messages,
 )
+from trivium.records.message import INDEX_ENTRY_BYTES
 from trivium.wire.buffer import Buffer
 
 ACKS_WRITTEN: Final = 1
@@ -44,13 +45,16 @@ def send_messages(body: Body, call: Call) -> Exchange:
         # Clients of 0.5 know it as a connection that was closed.
         is_old = client.dialect.counts_from_one
         raise Rejected(Status.CONNECTION_CLOSED if is_old else Status.INVALID_MESSAGES_COUNT)
+    if count * INDEX_ENTRY_BYTES > body.remaining:
+        raise Rejected(Status.INVALID_COMMAND)
     sent = _sent(body.ahead, count, client)
     client.dialect.shown_header(sent.header_bytes)
     is_balanced = partitioning.kind is PartitioningKind.BALANCED
     located = yield from ask(LocateTopic(call.stream(stream), call.topic(topic), is_balanced))
     if located.fault is Fault.NO_PARTITIONS and not client.dialect.counts_from_one:
-        # Since 0.6 a topic without partitions is no topic to send to.
-        raise Rejected(Status.TOPIC_ID_NOT_FOUND)
+        # Since 0.6 a topic without partitions is no topic to send to, for who leaves it open where in it.
+        is_named = partitioning.kind is PartitioningKind.PARTITION
+        raise Rejected(Status.PARTITION_NOT_FOUND if is_named else Status.TOPIC_ID_NOT_FOUND)
     call.require(located.fault)
     partition = _partition(partitioning, located, call)
     part = ProducePart(located.topic, partition, memoryview(sent.batches), sent.headers)

@@ -45,8 +45,8 @@ def _read_place(body: Body, call: Call) -> tuple[int | str, int | str]:
     return call.stream(body.identifier()), call.topic(body.identifier())
 
 
-def _read_options(body: Body) -> TopicOptions:
-    options = TopicOptions(*body.unpack(_OPTIONS))
+def _checked(options: TopicOptions) -> TopicOptions:
+    """To be asked when all of a body has been read, as Iggy does."""
     if options.compression not in _COMPRESSIONS:
         raise Rejected(Status.INVALID_COMMAND)
     return options
@@ -72,7 +72,7 @@ def create_topic(body: Body, call: Call) -> Exchange:
     stream = body.identifier()
     number = body.u32() if call.client.dialect.shown_counting(_is_numbered(body.ahead)) else 0
     partitions_count = body.u32()
-    options, name = _read_options(body), body.name()
+    options, name = TopicOptions(*body.unpack(_OPTIONS)), body.name()
     if partitions_count > PARTITIONS_MAX:
         raise Rejected(Status.TOO_MANY_PARTITIONS)
     created = yield from ask(
@@ -80,7 +80,7 @@ def create_topic(body: Body, call: Call) -> Exchange:
             call.stream(stream),
             name,
             partitions_count,
-            options,
+            _checked(options),
             call.number(number) if number else None,
             BATCH_BYTES_MAX,
         )
@@ -111,8 +111,8 @@ def delete_topic(body: Body, call: Call) -> Exchange:
 
 def update_topic(body: Body, call: Call) -> Exchange:
     stream, which = _read_place(body, call)
-    options, name = _read_options(body), body.name()
-    return (yield from carry_out(UpdateStreamTopic(stream, which, name, options), call))
+    options, name = TopicOptions(*body.unpack(_OPTIONS)), body.name()
+    return (yield from carry_out(UpdateStreamTopic(stream, which, name, _checked(options)), call))
 
 
 def purge_topic(body: Body, call: Call) -> Exchange:

@@ -1,7 +1,8 @@
 """LOGIN_, LOGOUT_, GET_, CREATE_, DELETE_, UPDATE_USER, GET_USERS, UPDATE_PERMISSIONS, CHANGE_PASSWORD.
 
-How long a name or a password may be is said here for those who log in and who change a password; who makes or
-changes users is asked for its rights first, and the core knows the same bounds.
+How long a name or a password may be is said here for those who log in and who change a password, when all of
+the body has been read; who makes or changes users is asked for its rights first, and the core knows the same
+bounds.
 """
 
 from dataclasses import replace
@@ -29,19 +30,14 @@ from trivium.protocols.iggy.permissions_layout import read_permissions
 from trivium.protocols.iggy.status import Rejected, Status
 
 
-def _password(body: Body) -> str:
-    return _bounded(body.text(), PASSWORD_BYTES, Status.INVALID_PASSWORD)
-
-
-def _bounded(text: str, sizes: range, status: Status) -> str:
+def _bounded(text: str, sizes: range, status: Status) -> None:
     if len(text.encode()) not in sizes:
         raise Rejected(status)
-    return text
 
 
-def _status(body: Body) -> UserStatus:
+def _status(number: int) -> UserStatus:
     try:
-        return UserStatus(body.uint8())
+        return UserStatus(number)
     except ValueError:
         raise Rejected(Status.INVALID_COMMAND) from None
 
@@ -50,10 +46,11 @@ def _status(body: Body) -> UserStatus:
 
 
 def login_user(body: Body, call: Call) -> Exchange:
-    username = _bounded(body.name(), USERNAME_BYTES, Status.INVALID_USERNAME)
-    password = _password(body)
+    username, password = body.name(), body.text()
     # Clients before 0.5 say neither what they are nor which version.
     version, context = (body.long_text(), body.long_text()) if body.remaining else ("", "")
+    _bounded(username, USERNAME_BYTES, Status.INVALID_USERNAME)
+    _bounded(password, PASSWORD_BYTES, Status.INVALID_PASSWORD)
     return become((yield from ask(LogIn(username, password))), call, version, context)
 
 
@@ -99,8 +96,9 @@ def get_users(_body: Body, call: Call) -> Exchange:
 
 
 def create_user(body: Body, call: Call) -> Exchange:
-    username, password, status = body.name(), body.text(), _status(body)
-    created = yield from ask(CreateUser(username, password, status, read_permissions(body, call)))
+    username, password, status = body.name(), body.text(), body.uint8()
+    permissions = read_permissions(body, call)
+    created = yield from ask(CreateUser(username, password, _status(status), permissions))
     call.require(created.fault)
     return EMPTY if created.user is None else user_details(created.user, call)
 
@@ -112,7 +110,7 @@ def delete_user(body: Body, call: Call) -> Exchange:
 def update_user(body: Body, call: Call) -> Exchange:
     who = call.user(body.identifier())
     username = body.name() if body.flag() else None
-    status = _status(body) if body.flag() else None
+    status = _status(body.uint8()) if body.flag() else None
     return (yield from carry_out(UpdateUser(who, username, status), call))
 
 
@@ -123,5 +121,7 @@ def update_permissions(body: Body, call: Call) -> Exchange:
 
 def change_password(body: Body, call: Call) -> Exchange:
     who = call.user(body.identifier())
-    current, new = _password(body), _password(body)
+    current, new = body.text(), body.text()
+    for each in (current, new):
+        _bounded(each, PASSWORD_BYTES, Status.INVALID_PASSWORD)
     return (yield from carry_out(ChangePassword(who, current, new), call))
