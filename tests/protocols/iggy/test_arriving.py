@@ -95,6 +95,16 @@ def test_send_that_is_broken_where_it_was_begun_is_refused_as_a_whole(sender: Se
     assert sender.send(sent_frame()) == [0]
 
 
+def test_send_that_announces_more_than_it_brings_is_refused_and_keeps_no_room(sender: Sender) -> None:
+    frame = bytearray(sent_frame())
+    at = frame.index(COUNT.to_bytes(4, "little"))
+    frame[at : at + 4] = (1_000_000).to_bytes(4, "little")
+    assert sender.send(bytes(frame)) == [Status.INVALID_COMMAND]
+    assert sender.begun_bytes_max
+    assert sender.arriving.held_bytes == 0
+    assert sender.payloads() == []
+
+
 def test_client_that_goes_away_in_the_middle_leaves_nothing_behind(sender: Sender) -> None:
     sender.send(sent_frame()[: 4 * PIECE_BYTES])
     assert sender.arriving.held_bytes

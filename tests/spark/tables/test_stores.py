@@ -122,6 +122,17 @@ def test_rows_that_are_never_null_and_others_go_to_the_same_table(
     assert (found[3]["name"], found[3]["origin"]) == (None, {"offset": None, "topic": "t"})
 
 
+def test_columns_that_come_later_take_rows_without_a_value_inside(sink: TableSink) -> None:
+    append(open_store(sink), 0, rows(1))
+    wider = with_origin(rows(2), is_nullable=False)
+    open_store(sink).widen(wider.schema)
+    append(open_store(sink), 1, wider)
+    kind = pa.struct({"offset": pa.int64(), "topic": pa.string()})
+    append(open_store(sink), 2, rows(3, origin=pa.array([{"offset": 1, "topic": None}], kind)))
+    found = {row["id"]: row["origin"] for row in open_store(sink).read().to_pylist()}
+    assert found == {1: None, 2: {"offset": 1, "topic": "t"}, 3: {"offset": 1, "topic": None}}
+
+
 def test_delta_table_promises_of_no_column_that_it_is_always_there(tmp_path: Path) -> None:
     append(open_store(delta(str(tmp_path / "t"))), 0, with_origin(rows(1), is_nullable=False))
     assert '"nullable":false' not in DeltaTable(str(tmp_path / "t")).schema().to_json().replace(" ", "")

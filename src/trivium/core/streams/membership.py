@@ -7,7 +7,8 @@ are numbers.
 
 When a member comes, another may have read from a partition that is no longer its own and not yet stored how
 far. It keeps that partition until it has, or for ``HANDOVER_MS``, and polls nothing more there: so nothing is
-read twice because somebody came (as with Iggy from 0.7 on). When a member goes nothing is waited for.
+read twice because somebody came (as with Iggy from 0.7 on). What counts is its last poll there: who has
+looked back at what is stored is held to be done. When a member goes nothing is waited for.
 """
 
 from collections.abc import Callable, Sequence

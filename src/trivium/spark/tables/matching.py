@@ -1,6 +1,6 @@
 """Whether rows fit a table that is there: the same types under the same names, and no column too many."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from trivium.spark.tables.errors import TableError
@@ -38,7 +38,7 @@ def widened(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
 
     new = {field.name.casefold(): field for field in given}
     own = [_widened_field(field, new.pop(field.name.casefold(), None)) for field in there]
-    return pa.schema([*own, *(pa.field(field.name, field.type) for field in new.values())])
+    return pa.schema([*own, *nullable(new.values())])
 
 
 def missing(there: "pa.Schema", given: "pa.Schema") -> "pa.Schema":
@@ -148,7 +148,7 @@ def _with_wide_integers(kind: "pa.DataType") -> "pa.DataType":
     return kind
 
 
-def nullable(schema: "pa.Schema") -> "pa.Schema":
+def nullable(schema: "Iterable[pa.Field]") -> "pa.Schema":
     """As tables keep it, inside of columns, too: whether Spark believes a column to be always there is no
     promise for later flows."""
     import pyarrow as pa

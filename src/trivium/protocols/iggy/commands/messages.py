@@ -45,8 +45,6 @@ def send_messages(body: Body, call: Call) -> Exchange:
         # Clients of 0.5 know it as a connection that was closed.
         is_old = client.dialect.counts_from_one
         raise Rejected(Status.CONNECTION_CLOSED if is_old else Status.INVALID_MESSAGES_COUNT)
-    if count * INDEX_ENTRY_BYTES > body.remaining:
-        raise Rejected(Status.INVALID_COMMAND)
     sent = _sent(body.ahead, count, client)
     client.dialect.shown_header(sent.header_bytes)
     is_balanced = partitioning.kind is PartitioningKind.BALANCED
@@ -70,6 +68,8 @@ def _sent(data: memoryview, count: int, client: Client) -> SentMessages:
     begun = client.arriving.finish(data, count)
     if begun is not None:
         return begun
+    if count * INDEX_ENTRY_BYTES > len(data):
+        raise Rejected(Status.INVALID_COMMAND)
     now_us = client.protocol.now_us()
     try:
         return batches_from_messages(data, count, now_us=now_us)

@@ -72,8 +72,10 @@ def poll_messages(body: Body, call: Call) -> Exchange:
     elif offsets and reading.consumer.is_group and must_own(call):
         stream, topic, consumer, _ = reading
         told = EndPoll(stream, topic, consumer.ref, place.partition, offsets[-1] + 1)
-        if (yield from ask(told)) is Fault.PARTITION_NOT_OWNED:
+        fault = yield from ask(told)
+        if fault is Fault.PARTITION_NOT_OWNED:
             return NOTHING_TO_READ
+        call.require(fault)
     return _answer(place, pieces, call)
 
 
