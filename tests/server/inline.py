@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+from trivium.core.behalf import on_behalf
 from trivium.core.ports import Clock
 from trivium.core.timers import Timers
 from trivium.log.directory import LogDirectory
@@ -19,7 +20,7 @@ class InlineWorker:
 
     def __init__(self) -> None:
         self.holds = False
-        self._held: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+        self._held: list[Callable[[], None]] = []
 
     @property
     def as_worker(self) -> Worker:
@@ -27,22 +28,20 @@ class InlineWorker:
 
     def run(self, job: Callable[[], Any], then: Callable[[Any], None]) -> None:
         if self.holds:
-            self._held.append((job, then))
+            self._held.append(on_behalf(lambda: then(job())))
         else:
             then(job())
 
     def step(self) -> None:
         """Run the next of those held back, if there is one; what it orders is held back, too."""
         if self._held:
-            job, then = self._held.pop(0)
-            then(job())
+            self._held.pop(0)()
 
     def release(self) -> None:
         """Run what was held back, job by job."""
         self.holds = False
         while self._held:
-            job, then = self._held.pop(0)
-            then(job())
+            self._held.pop(0)()
 
 
 class InlineCommitter:

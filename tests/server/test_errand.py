@@ -5,9 +5,13 @@ later or for the next who asks.
 """
 
 import asyncio
+import gc
 import logging
+import sys
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
@@ -44,6 +48,7 @@ from trivium.server.connection import Connection
 from trivium.server.errand import Errand
 from trivium.server.event_log import TextLines, events
 from trivium.server.kerberos import Keytab, KeytabTickets
+from trivium.server.moving import SWITCH_BYTES_MAX
 from trivium.server.storage import RETRY_MS
 from trivium.server.worker import Worker
 from trivium.testing.disk import FakeDisk
@@ -124,6 +129,47 @@ def test_errand_that_is_over_hears_of_nothing() -> None:
     with pytest.raises(RuntimeError):
         errand.go(loose)
     assert heard == []
+
+
+def test_errand_that_is_over_is_gone_with_all_that_it_held_without_a_garbage_collector() -> None:
+    """Each sync is one, and what waits for it is not small."""
+
+    class Held:
+        def hear(self, _error: Exception) -> None: ...
+
+    held = Held()
+    errand = Errand(held.hear)
+    errand.go(lambda: None)
+    errand.end()
+    is_gone = weakref.ref(held)
+    gc.disable()
+    try:
+        del errand, held
+        assert is_gone() is None
+    finally:
+        gc.enable()
+
+
+def test_job_for_which_there_is_no_thread_is_not_done_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gave it has heard that nothing comes of it, and may have begun again."""
+
+    def no_thread(_thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def scenario() -> None:
+        worker = Worker(asyncio.get_running_loop(), "test")
+        happened: list[str] = []
+        errand = Errand(lambda error: happened.append(str(error)))
+        with monkeypatch.context() as few_threads:
+            few_threads.setattr(Thread, "start", no_thread)
+            errand.go(worker.run, lambda: "first", happened.append)
+        await worker.drain()
+        worker.run(lambda: "second", happened.append)
+        await worker.drain()
+        worker.close()
+        assert happened == ["can't start new thread", "second"]
+
+    in_a_loop(scenario)
 
 
 def test_mistake_while_an_errand_lets_go_keeps_nothing_else_held_and_nobody_unheard() -> None:
@@ -410,6 +456,23 @@ def test_mistake_in_a_move_is_told_to_who_has_asked_and_the_next_one_is_done(
         "moving a partition broken off by a mistake in Trivium  partition=orders-0 "
         'again="when it is asked for" error="RuntimeError: a bolt is loose"'
     ]
+
+
+def test_mistake_is_told_also_after_very_many_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = StorageWorld(FakeDisk(), TWO)
+    log = world.log()
+    write(log, b"a", timestamp=NOW_MS)
+    (target,) = (path for path in TWO if path != world.store.home("orders", 0).path)
+    monkeypatch.setattr(FutureLog, "missing_bytes", SWITCH_BYTES_MAX + 1)
+    heard: list[Fault | None] = []
+    world.worker.holds = True
+    world.storage.move("orders", 0, target, heard.append)
+    for _ in range(sys.getrecursionlimit()):
+        world.worker.step()
+    break_once(monkeypatch, FutureLog, "copy")
+    world.worker.step()
+    assert heard == [Fault.STORAGE]
+    assert not [each for each in world.storage.directories() if each.arriving]
 
 
 def test_mistake_in_a_far_read_holds_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:

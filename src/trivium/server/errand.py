@@ -20,7 +20,7 @@ P = ParamSpec("P")
 
 
 class Errand:
-    __slots__ = ("_asked", "_broken_off", "_held", "_is_over", "_presence")
+    __slots__ = ("_asked", "_broken_off", "_held", "_is_over")
 
     def __init__(self, broken_off: Callable[[Exception], None] | None = None) -> None:
         """Without ``broken_off`` it is an errand for whoever asks now."""
@@ -28,7 +28,6 @@ class Errand:
         self._broken_off = broken_off
         self._held = ExitStack()
         self._is_over = False
-        self._presence = Presence(self._fail)
 
     def hold(self, let_go: Callable[P, None], /, *arguments: P.args, **named: P.kwargs) -> None:
         """``let_go`` is called at the end, however it comes; what was held last is let go of first."""
@@ -36,7 +35,9 @@ class Errand:
 
     def go(self, step: Callable[P, None], /, *arguments: P.args, **named: P.kwargs) -> None:
         """Take a step."""
-        act_for((self._presence, ""), step, *arguments, **named)
+        # A presence for each step: one of its own would know the errand in return, and what is held for it
+        # would wait for the garbage collector.
+        act_for((Presence(self._fail), ""), step, *arguments, **named)
 
     def end(self) -> None:
         """It is done. Who is told of it is told by somebody else: this hears of no mistake any more."""

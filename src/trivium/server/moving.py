@@ -128,14 +128,19 @@ class Moving:
         if move.is_cancelled or error is not None:
             self._give_up(move, error)
         elif move.future.missing_bytes > SWITCH_BYTES_MAX:
-            self._copy(move)
+            self._copy_on(move)
         elif move.target.checkpoints_name(move.key):
             # It was there before. What the checkpoints say of that must be gone first.
             self._housekeeping.write_checkpoints(
-                move.target, lambda fault: self._copy(move) if fault is None else self._give_up(move, fault)
+                move.target,
+                lambda fault: self._copy_on(move) if fault is None else self._give_up(move, fault),
             )
         else:
             self._switch(move)
+
+    def _copy_on(self, move: "_Move") -> None:
+        """On behalf of the move, and not of its last stretch, which is over: stretches may be many."""
+        move.errand.go(self._copy, move)
 
     def _switch(self, move: "_Move") -> None:
         try:

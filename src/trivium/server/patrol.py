@@ -68,7 +68,8 @@ class Patrol:
 
     def _broken_off(self, error: Exception) -> None:
         report("going round the connections", error, f"in {self._shortest:g} s")
-        self._next_round(self._shortest)
+        if self._timer is None:
+            self._next_round(self._shortest)
 
     def _round(self) -> None:
         self._timer = None

@@ -32,15 +32,25 @@ class Worker:
 
     def run(self, job: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Run ``job`` in a thread, and ``then`` with its result on the loop."""
+        order = _Order()
         self._running += 1
-        self._threads.submit(self._run, job, on_behalf(then), on_behalf(_fail))
+        try:
+            self._threads.submit(self._run, order, job, on_behalf(then), on_behalf(_fail))
+        except RuntimeError:
+            # No thread could be started, and yet the job is in line for one that others may get.
+            order.is_withdrawn = True
+            self._ended()
+            raise
 
     def _run(
         self,
+        order: "_Order",
         job: Callable[[], Result],
         then: Callable[[Result], None],
         fail: Callable[[BaseException], None],
     ) -> None:
+        if order.is_withdrawn:
+            return
         try:
             result = job()
         except BaseException as error:  # noqa: BLE001  (passed on, to where somebody looks)
@@ -71,6 +81,15 @@ class Worker:
     def close(self, *, wait: bool = True) -> None:
         """No further jobs. Without ``wait``, what comes of the one that runs is nobody's business."""
         self._threads.shutdown(wait=wait)
+
+
+class _Order:
+    """Of a job: whoever gave it may hear that nothing will come of it."""
+
+    __slots__ = ("is_withdrawn",)
+
+    def __init__(self) -> None:
+        self.is_withdrawn = False
 
 
 def _fail(error: BaseException) -> None:
