@@ -75,6 +75,22 @@ def test_records_that_wait_for_their_broker_say_so_once(
     assert caplog.messages[0].endswith("It is tried again for 0 seconds at most.")
 
 
+def test_wait_that_was_given_up_is_not_the_beginning_of_the_next(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(waiting, "monotonic", lambda: now_s[0])
+    wait = waiting.Waiting(FOREVER_S)
+    wait.failed(TimedOut("It is silent."))
+    wait.given_up()
+    now_s[0] = 2 * waiting.SILENT_S
+    wait.failed(TimedOut("It is silent."))
+    assert caplog.messages == []
+    now_s[0] *= 2
+    wait.failed(TimedOut("It is silent."))
+    assert caplog.messages == ["It is silent. It is tried again for 3600 seconds at most."]
+
+
 def test_interrupted_transaction_does_not_wait_for_a_broker_that_is_away(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -289,6 +289,7 @@ class Shipper:
         self.is_broken = self.is_broken or self.identity.is_idempotent
 
     def _give_up_lane(self, lane: Lane, error: ClientError) -> None:
+        self._waiting.given_up()
         for line in self._lines.values():
             for shipment in line.shipments:
                 shipment.batches.pop(lane.key, None)

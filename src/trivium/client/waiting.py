@@ -5,7 +5,7 @@ with what fails and for how long it is gone on with; the end of such a wait is s
 """
 
 import logging
-import time
+from time import monotonic
 from typing import Final
 
 from trivium.client.errors import ClientError
@@ -28,7 +28,7 @@ class Waiting:
 
     def failed(self, failure: ClientError) -> None:
         """It has been tried in vain."""
-        now = time.monotonic()
+        now = monotonic()
         if self._since_s is None:
             self._since_s = now
         is_long = self._limit_s > SILENT_S and now - self._since_s >= SILENT_S
@@ -39,4 +39,8 @@ class Waiting:
     def succeeded(self) -> None:
         if self._is_said:
             _log.warning("It goes on: the broker answers again.")
+        self.given_up()
+
+    def given_up(self) -> None:
+        """Whoever waits next begins anew."""
         self._since_s, self._is_said = None, False
