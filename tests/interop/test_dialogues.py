@@ -4,7 +4,6 @@
 may differ stands in ``dialogues/allowed.py``.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,13 +13,12 @@ from tests.interop.dialogues.judge import Judge
 from tests.interop.dialogues.pair import brokers
 from tests.interop.dialogues.report import told
 from tests.interop.dialogues.shrink import shortest
+from tests.interop.dialogues.wanted import COUNT, FIRST
 from tests.interop.dialogues.words import Versions
 from tests.interop.kafka import Kafka
 
 pytestmark = pytest.mark.interop
 
-COUNT = int(os.environ.get("TRIVIUM_DIALOGUES", "3"))
-FIRST = int(os.environ.get("TRIVIUM_DIALOGUES_FIRST", "0"))
 SHRINK_SECONDS = 60
 
 

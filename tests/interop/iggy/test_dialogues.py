@@ -9,11 +9,12 @@ from collections.abc import Iterator
 import pytest
 from tests.interop.dialogues.report import told
 from tests.interop.dialogues.shrink import shortest
+from tests.interop.dialogues.wanted import COUNT, FIRST
 from tests.interop.iggy.dialogues.families import FAMILIES
 from tests.interop.iggy.dialogues.judge import Judge
 from tests.interop.iggy.dialogues.pair import iggy_server, servers
 from tests.interop.kafka import Unavailable
-from tests.interop.test_dialogues import COUNT, FIRST, SHRINK_SECONDS
+from tests.interop.test_dialogues import SHRINK_SECONDS
 
 pytestmark = pytest.mark.interop
 
