@@ -26,7 +26,7 @@ from bench.iggy_frames import Client, pipelined, poll_frame, send_frame
 from bench.load import Client as KafkaClient
 from bench.load import fetch_frame, produce_frame
 from bench.load import pipelined as kafka_pipelined
-from bench.peers import Peer, free_port, process, scratch
+from bench.peers import Peer, free_port, iggy_settings, process, scratch
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -169,15 +169,7 @@ def iggy(directory: Path, server: str, *, synced: bool) -> contextlib.AbstractCo
     """With its defaults, but for the sync of every send."""
     directory.mkdir()
     port = free_port()
-    settings = {
-        "IGGY_TCP_ADDRESS": f"127.0.0.1:{port}",
-        "IGGY_HTTP_ENABLED": "false",
-        "IGGY_QUIC_ENABLED": "false",
-        "IGGY_WEBSOCKET_ENABLED": "false",
-        "IGGY_SYSTEM_PATH": str(directory / "data"),
-        "IGGY_ROOT_USERNAME": "iggy",
-        "IGGY_ROOT_PASSWORD": "iggy",
-    }
+    settings = iggy_settings(port, directory)
     if synced:
         settings["IGGY_SYSTEM_PARTITION_ENFORCE_FSYNC"] = "true"
         settings["IGGY_SYSTEM_PARTITION_MESSAGES_REQUIRED_TO_SAVE"] = "32"

@@ -152,6 +152,19 @@ def free_port() -> int:
         return port
 
 
+def iggy_settings(port: int, directory: Path) -> dict[str, str]:
+    """For a real Iggy server: its TCP door and no other, and the first user that ours has on loopback."""
+    return {
+        "IGGY_TCP_ADDRESS": f"127.0.0.1:{port}",
+        "IGGY_HTTP_ENABLED": "false",
+        "IGGY_QUIC_ENABLED": "false",
+        "IGGY_WEBSOCKET_ENABLED": "false",
+        "IGGY_SYSTEM_PATH": str(directory / "data"),
+        "IGGY_ROOT_USERNAME": "iggy",
+        "IGGY_ROOT_PASSWORD": "iggy",
+    }
+
+
 def scratch() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(
         prefix="trivium-bench-", dir=sys.argv[1] if len(sys.argv) > 1 else None

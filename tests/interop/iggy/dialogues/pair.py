@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.peers import free_port, process
+from bench.peers import free_port, iggy_settings, process
 from tests.interop.iggy.dialogues.server import Server
 from tests.interop.kafka import Unavailable
 from tests.protocols.iggy.raw_client import RawClient
@@ -50,15 +50,9 @@ def iggy(directory: Path, program: str) -> Iterator[Server]:
     """
     port = free_port()
     settings = {
-        "IGGY_TCP_ADDRESS": f"127.0.0.1:{port}",
-        "IGGY_HTTP_ENABLED": "false",
-        "IGGY_QUIC_ENABLED": "false",
-        "IGGY_WEBSOCKET_ENABLED": "false",
-        "IGGY_SYSTEM_PATH": str(directory / "data"),
+        **iggy_settings(port, directory),
         "IGGY_SYSTEM_SHARDING_CPU_ALLOCATION": "1",
         "IGGY_SYSTEM_PARTITION_MESSAGES_REQUIRED_TO_SAVE": "1",
-        "IGGY_ROOT_USERNAME": "iggy",
-        "IGGY_ROOT_PASSWORD": "iggy",
     }
     with process("iggy", [program], port, directory / "log.txt", greet=_log_in, environment=settings):
         yield Server(f"127.0.0.1:{port}")
